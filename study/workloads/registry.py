@@ -1,0 +1,48 @@
+"""What is known of every workload without loading it: cheap enough for `plan`, `status` and editors.
+
+The workload itself (data, model, loss) is imported from `factory` only where a trial runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from study.errors import UserError
+from study.nearest import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCard:
+    """A workload's card: `factory` is `module:Class`, `metrics` maps name -> whether higher is better."""
+
+    name: str
+    factory: str
+    summary: str
+    train_examples: int
+    metrics: Mapping[str, bool]
+
+
+_CLASSIFICATION = {"valid_accuracy": True, "valid_loss": False}
+
+WORKLOADS: Mapping[str, WorkloadCard] = {
+    card.name: card
+    for card in (
+        WorkloadCard(
+            name="digits_convnet",
+            factory="study.workloads.digits:DigitsConvnet",
+            summary="scikit-learn's 8x8 digits (1,400 / 397), random shift, a conv net of 20k weights",
+            train_examples=1400,
+            metrics=_CLASSIFICATION,
+        ),
+    )
+}
+
+
+def workload_card(name: str) -> WorkloadCard:
+    """The card of a workload; `UserError` with the nearest name if there is none."""
+    if name not in WORKLOADS:
+        raise UserError(
+            f"There is no workload '{name}'; {did_you_mean(name, WORKLOADS)}"
+        )
+    return WORKLOADS[name]
