@@ -1,0 +1,43 @@
+# Everything below works from a fresh clone: each target first makes .venv if it is missing or if the lock changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export MLFLOW_DISABLE_TELEMETRY := true
+
+.PHONY: demo test test-fast lint bench venv lock clean
+
+demo: venv  ## the first study, end to end: paper figure 3 on real digits
+	$(BIN)/echostudy run study/specs/digits.yaml
+
+test: lint  ## everything: style, types, all tests
+	$(BIN)/pytest
+
+test-fast: venv  ## what needs neither Ray nor a server, in two minutes
+	$(BIN)/pytest -m "not slow"
+
+lint: venv  ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: venv  ## speed and memory, as ratios within one run
+	$(BIN)/python -m benchmarks
+
+venv:
+	@cmp -s requirements.lock $(VENV)/installed.lock || { \
+	  set -e; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "echostudy needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'; \
+	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	  cp requirements.lock $(VENV)/installed.lock; }
+
+lock: venv  ## write the versions now installed in .venv into requirements.lock
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip \
+	  | sed -E '/^(cuda-|nvidia-|triton=)/ s/$$/ ; sys_platform == "linux"/' > requirements.lock.new
+	mv requirements.lock.new requirements.lock
+	cp requirements.lock $(VENV)/installed.lock
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
