@@ -14,13 +14,19 @@ from study.nearest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class WorkloadCard:
-    """A workload's card: `factory` is `module:Class`, `metrics` maps name -> whether higher is better."""
+    """A workload's card: `factory` is `module:Class`, `metrics` maps name -> whether higher is better.
+
+    `metaparameters` are the names the workload understands; a study must search the required ones and
+    leaves the others at the workload's own values.
+    """
 
     name: str
     factory: str
     summary: str
     train_examples: int
     metrics: Mapping[str, bool]
+    metaparameters: tuple[str, ...]
+    required_metaparameters: tuple[str, ...] = ("learning_rate",)
 
 
 _CLASSIFICATION = {"valid_accuracy": True, "valid_loss": False}
@@ -34,6 +40,7 @@ WORKLOADS: Mapping[str, WorkloadCard] = {
             summary="scikit-learn's 8x8 digits (1,400 / 397), random shift, a conv net of 20k weights",
             train_examples=1400,
             metrics=_CLASSIFICATION,
+            metaparameters=("learning_rate", "momentum", "weight_decay"),
         ),
     )
 }
@@ -42,7 +49,5 @@ WORKLOADS: Mapping[str, WorkloadCard] = {
 def workload_card(name: str) -> WorkloadCard:
     """The card of a workload; `UserError` with the nearest name if there is none."""
     if name not in WORKLOADS:
-        raise UserError(
-            f"There is no workload '{name}'; {did_you_mean(name, WORKLOADS)}"
-        )
+        raise UserError(f"There is no workload '{name}'; {did_you_mean(name, WORKLOADS)}")
     return WORKLOADS[name]
