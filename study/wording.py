@@ -1,0 +1,29 @@
+"""How values appear in error sentences: short, on one line, and always printable."""
+
+from __future__ import annotations
+
+WIDEST = 60
+"""Characters of a user's text that a sentence quotes at most."""
+
+
+def printable(text: str, widest: int = WIDEST) -> str:
+    """`text` with line breaks, control characters and lone surrogates escaped, cut to `widest`."""
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: widest + 1])
+    return clean if len(clean) <= widest else clean[: widest - 1] + "…"
+
+
+def shown(value: object) -> str:
+    """A value of a study file as a sentence names it: `'high'`, `0.95`, `true`, `a list`."""
+    match value:
+        case None:
+            return "an empty value"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f"'{printable(value)}'"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "a group of keys"
+        case _:
+            return printable(str(value))
