@@ -1,0 +1,32 @@
+"""The quick mode of every study: the same question, cut to a few seconds of training."""
+
+from __future__ import annotations
+
+from study.specmodel import StudySpec
+
+
+def smoke_cut(spec: StudySpec) -> StudySpec:
+    """A small study with all of the insertion points: one batch size, factor and buffer, 2 points, 1 repeat.
+
+    A trial trains for two evaluations of at most 4 baseline updates each. Its name ends in `-smoke`, so its
+    results stay apart. Workload, metaparameters, target, stop rule, seed and resources are the study's own.
+    """
+    grid = spec.conditions
+    batch_size = grid.batch_size[0]
+    factor = next((e for e in grid.echo_factor if e > 1), grid.echo_factor[0])
+    evaluate_every = min(spec.budget.evaluate_every, 4 * batch_size)
+    changes = {
+        "name": f"{spec.name[:94]}-smoke",
+        "conditions": grid.model_copy(
+            update={
+                "batch_size": (batch_size,),
+                "echo_factor": (factor,),
+                "echo_buffer": grid.echo_buffer[:1],
+            }
+        ),
+        "search": spec.search.model_copy(update={"points": min(2, spec.search.points), "repeats": 1}),
+        "budget": spec.budget.model_copy(
+            update={"fresh_examples": max(2 * evaluate_every, batch_size), "evaluate_every": evaluate_every}
+        ),
+    }
+    return StudySpec.model_validate(dict(spec) | changes)
