@@ -57,8 +57,8 @@ def read_spec_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) 
         where = places[()].text
         raise UserError(f"{name} {where}: a study file is keys and values, not {shown(data)}; {_START_FROM}.")
     file = SpecFile(name, data, places)
-    for override in overrides:
-        _merge(file, override)
+    for i, override in enumerate(overrides):
+        _merge(file, override, Place(i - len(overrides), f"--set {printable(override)}"))
     return file
 
 
@@ -86,9 +86,8 @@ def _text(path: Path, name: str) -> str:
         ) from error
 
 
-def _merge(file: SpecFile, override: str) -> None:
+def _merge(file: SpecFile, override: str, place: Place) -> None:
     """Put one override into the file's data, and its place over everything it replaces."""
-    place = Place(0, f"--set {printable(override)}")
     key, equals, text = override.partition("=")
     path = tuple(part.strip() for part in key.split("."))
     if not equals or not all(path):

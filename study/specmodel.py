@@ -34,7 +34,7 @@ def _safe_name(name: str) -> str:
     """Names become folders and MLflow experiments."""
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,100}", name):
         raise refused(
-            f"must be 1 to 100 letters, digits, '.', '_' or '-', not starting with a dot, "
+            f"must be made of 1 to 100 letters, digits, '.', '_' or '-', without a dot first, "
             f"not {shown(name)}; write for example name: digits"
         )
     return name
@@ -57,7 +57,7 @@ def _known_workload(name: str) -> str:
 def _a_share_or_whole(amount: float) -> float:
     """Ray's rule: a share of one processor, or a whole number of them."""
     if amount > 1 and not amount.is_integer():
-        raise refused(f"must be a share up to 1 or a whole number, not {amount:g}; write for example 2")
+        raise refused(f"must be a share up to 1 or a whole number, not {amount:g}; round it up")
     return amount
 
 

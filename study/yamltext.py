@@ -26,7 +26,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where something was written: a line of the file (from 1), or an override on the command line."""
+    """Where something was written, in reading order: overrides (below 0) before lines of the file (from 1)."""
 
     line: int
     text: str
@@ -46,7 +46,22 @@ class TextError(Exception):
 
 
 class _Loader(yaml.BaseLoader):
-    """PyYAML's reader without its rules for what plain words mean; ours are added below."""
+    """PyYAML's reader without its rules for what plain words mean; ours are added below.
+
+    Its depth is bounded here too, since it composes nested values by recursion.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _too_deep(self.line + 1)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 _TAG = "tag:yaml.org,2002:"
@@ -80,20 +95,37 @@ def parse(text: str, place: Callable[[int], Place] = Place.in_file) -> tuple[Any
     that of a list's entry the entry's. Raises `TextError`.
     """
     try:
-        root = yaml.compose(text, Loader=_Loader)
+        loader = _Loader(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         character = printable(chr(error.character) if isinstance(error.character, int) else error.character)
         raise TextError(f"the character {character} is not allowed in YAML; take it out", line) from error
+    try:
+        root = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = error.context_mark if error.context in _UNFINISHED else error.problem_mark
         raise TextError(_explained(error), mark.line + 1 if mark else 1) from error
-    except (RecursionError, ValueError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:  # PyYAML's own slips: escapes beyond Unicode, huge versions
         raise TextError(
-            "it is not valid YAML; compare it with one of the studies in study/specs", 1
+            f"it is not valid YAML ({printable(str(error))}); correct it", loader.line + 1
         ) from error
     places: dict[KeyPath, Place] = {}
     return (None if root is None else _plain(root, (), places, place)), places
+
+
+_UNFINISHED = frozenset(
+    {
+        "while scanning a quoted scalar",
+        "while scanning a simple key",
+        "while parsing a flow sequence",
+        "while parsing a flow mapping",
+    }
+)
+"""Where PyYAML notices an end that is missing only later: the place to name is the beginning."""
+
+
+def _too_deep(line: int) -> TextError:
+    return TextError(f"values are nested more than {MAX_DEPTH} levels deep; a study needs three", line)
 
 
 def _explained(error: yaml.MarkedYAMLError) -> str:
@@ -108,14 +140,14 @@ def _explained(error: yaml.MarkedYAMLError) -> str:
 def _plain(node: yaml.Node, at: KeyPath, places: dict[KeyPath, Place], place: Callable[[int], Place]) -> Any:
     line = node.start_mark.line + 1
     places.setdefault(at, place(line))
-    if len(at) > MAX_DEPTH:
-        raise TextError(f"values are nested more than {MAX_DEPTH} levels deep; a study needs three", line)
+    if len(at) > MAX_DEPTH:  # an alias within its own anchor
+        raise _too_deep(line)
     if len(places) > MAX_VALUES:
         raise TextError(f"there are more than {MAX_VALUES:,} values (aliases written out); shorten it", line)
     if isinstance(node, yaml.ScalarNode):
-        return _scalar(node, line)
+        return _scalar(node)
     if node.tag not in (_TAG + "map", _TAG + "seq"):
-        raise TextError(f"the tag {printable(node.tag)} means nothing in a study file; take it out", line)
+        raise _unknown_tag(node)
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item, (*at, i), places, place) for i, item in enumerate(node.value)]
     data: dict[str, Any] = {}
@@ -123,26 +155,42 @@ def _plain(node: yaml.Node, at: KeyPath, places: dict[KeyPath, Place], place: Ca
         key_line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
             raise TextError("a list or a group of keys is used as a key; keys are single words", key_line)
-        key = (*at, key_node.value)
-        if key_node.value in data:
+        name = _text(key_node)
+        key = (*at, name)
+        if name in data:
             raise TextError(
                 f"the key '{dotted(key)}' is there already on {places[key].text}; keep one of the two",
                 key_line,
             )
         places[key] = place(key_line)
-        data[key_node.value] = _plain(value_node, key, places, place)
+        data[name] = _plain(value_node, key, places, place)
     return data
 
 
-def _scalar(node: yaml.ScalarNode, line: int) -> Any:
-    _, convert = _SCALARS.get(node.tag.removeprefix(_TAG), (None, None))
-    if convert is None:
-        raise TextError(f"the tag {printable(node.tag)} means nothing in a study file; take it out", line)
+def _scalar(node: yaml.ScalarNode) -> Any:
+    kind = node.tag.removeprefix(_TAG)
+    if kind not in _SCALARS:
+        raise _unknown_tag(node)
+    _, convert = _SCALARS[kind]
+    text = _text(node)
     try:
-        return convert(node.value)
+        return convert(text)
     except (ValueError, KeyError) as error:
-        kind = node.tag.removeprefix(_TAG)
-        raise TextError(f"'{printable(node.value)}' is no {kind}; take the tag !!{kind} out", line) from error
+        line = node.start_mark.line + 1
+        raise TextError(f"'{printable(text)}' is no {kind}; take the tag !!{kind} out", line) from error
+
+
+def _text(node: yaml.ScalarNode) -> str:
+    """The text of a scalar; escapes can make lone surrogates, which no terminal or store can hold."""
+    text: str = node.value
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise TextError(f"'{printable(text)}' is not text; correct its escapes", node.start_mark.line + 1)
+    return text
+
+
+def _unknown_tag(node: yaml.Node) -> TextError:
+    tag = printable(node.tag.replace(_TAG, "!!"))
+    return TextError(f"the tag {tag} means nothing in a study file; take it out", node.start_mark.line + 1)
 
 
 def dotted(path: KeyPath) -> str:
