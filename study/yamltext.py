@@ -26,7 +26,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where something was written, in reading order: overrides (below 0) before lines of the file (from 1)."""
+    """Where something was written, in reading order: overrides (line < 0), then the file (line >= 1)."""
 
     line: int
     text: str
