@@ -1,0 +1,109 @@
+"""What the user asks of the echo stage, and what that means in whole numbers.
+
+Source: Choi et al., arXiv 1907.05550, section 2 (echo factor, insertion points, shuffling after the echo).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import TypeVar
+
+from pipelines.checks import whole_number
+from pipelines.exchange import Ints
+
+INSERTION_POINTS = ("before_augmentation", "after_augmentation", "after_batching")
+"""Where the echo stage can stand in the pipeline, from the source onwards."""
+
+_FINEST_FRACTION = 1_000_000
+
+Whole = TypeVar("Whole", int, Ints)
+
+
+@dataclass(frozen=True, slots=True)
+class EchoSpec:
+    """How often data are repeated, where, and how well the repeats are shuffled.
+
+    Args:
+        factor: how often each element is emitted, on average; a real number >= 1. Taken as the nearest
+            fraction with a denominator up to a million. 1 = no echo stage, and then no echo buffer either.
+        insertion_point: one of `INSERTION_POINTS`.
+        buffer: size of the shuffle buffer right after the echo stage, in examples; 0 = none. After batching
+            it holds `max(1, buffer // batch_size)` batches.
+
+    Raises:
+        ValueError: one of the three is not as described.
+    """
+
+    factor: float = 1
+    insertion_point: str = "before_augmentation"
+    buffer: int = 0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.factor, Real) and 1 <= self.factor < math.inf):
+            raise ValueError(
+                f"EchoSpec: factor is {self.factor!r}; give how often each element is to be used, 1 or more."
+            )
+        if self.insertion_point not in INSERTION_POINTS:
+            near = difflib.get_close_matches(str(self.insertion_point), INSERTION_POINTS, n=1, cutoff=0)[0]
+            raise ValueError(
+                f"EchoSpec: there is no insertion point {self.insertion_point!r}; did you mean {near!r}? "
+                f"Valid: {', '.join(INSERTION_POINTS)}."
+            )
+        whole_number(self.buffer, "EchoSpec: buffer", 0, "give a number of examples, or 0 for no echo buffer")
+
+    @property
+    def ratio(self) -> Fraction:
+        """The factor as the exact fraction the echo stage works with."""
+        return Fraction(self.factor).limit_denominator(_FINEST_FRACTION)
+
+
+@dataclass(frozen=True, slots=True)
+class EchoStage:
+    """An `EchoSpec` at a batch size: elements are examples, or after batching whole batches.
+
+    The stage emits element i `floor((i + 1) * ratio) - floor(i * ratio)` times in a row. So what its emission
+    number u = 0, 1, 2, ... holds is plain arithmetic, and there is no state.
+
+    Attributes:
+        ratio: emissions per element, >= 1.
+        examples_per_element: 1, or the batch size after batching.
+        elements_per_batch: the batch size, or 1 after batching.
+        slots: elements the echo buffer holds; 0 = none.
+        copies_differ: whether each copy is augmented by draws of its own.
+    """
+
+    ratio: Fraction
+    examples_per_element: int
+    elements_per_batch: int
+    slots: int
+    copies_differ: bool
+
+    @classmethod
+    def of(cls, spec: EchoSpec, batch_size: int) -> EchoStage:
+        """The stage that `spec` describes for batches of `batch_size`."""
+        if spec.ratio == 1:
+            return cls(spec.ratio, 1, batch_size, 0, copies_differ=False)
+        if spec.insertion_point == "after_batching":
+            slots = max(1, spec.buffer // batch_size) if spec.buffer else 0
+            return cls(spec.ratio, batch_size, 1, slots, copies_differ=False)
+        return cls(
+            spec.ratio,
+            1,
+            batch_size,
+            spec.buffer,
+            copies_differ=spec.insertion_point == "before_augmentation",
+        )
+
+    def elements(self, emissions: Whole) -> Whole:
+        """The element that each emission of the echo stage repeats."""
+        p, q = self.ratio.as_integer_ratio()
+        return ((emissions + 1) * q - 1) // p
+
+    def copies(self, emissions: Whole) -> Whole:
+        """The copy number of each emission: 0 for an element's first, then 1, 2, ..."""
+        p, q = self.ratio.as_integer_ratio()
+        return emissions - self.elements(emissions) * p // q

@@ -1,0 +1,38 @@
+"""Saved states know their pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pipelines.echo import EchoSpec
+
+Settings = dict[str, int | str]
+
+
+def fingerprint(source: int | str, batch_size: int, echo: EchoSpec, augment: object, seed: int) -> Settings:
+    """What decides a pipeline's stream, in words that are the same in every process."""
+    without_echo = echo.ratio == 1
+    return {
+        "examples": source,
+        "batch_size": batch_size,
+        "echo_factor": str(echo.ratio),
+        "insertion_point": "none" if without_echo else echo.insertion_point,
+        "echo_buffer": 0 if without_echo else int(echo.buffer),
+        "augment": re.sub(r" at 0x[0-9a-fA-F]+", "", repr(augment)),
+        "seed": seed,
+    }
+
+
+def require_same(settings: Settings, state: Mapping[str, Any]) -> None:
+    """`ValueError` unless `state` was saved by a pipeline with these settings."""
+    theirs = state.get("pipeline") if isinstance(state, Mapping) else None
+    if not isinstance(theirs, Mapping):
+        raise ValueError("This is no state of a pipeline; give what a pipeline's state_dict() returned.")
+    for name, mine in settings.items():
+        if theirs.get(name) != mine:
+            raise ValueError(
+                f"This state belongs to a pipeline with {name} = {theirs.get(name)!r}, not {mine!r}; "
+                "give both the same settings, or start without the state."
+            )
