@@ -1,16 +1,21 @@
-"""Checks of what users give."""
+"""Checks of what users give: the value itself, or a `ValueError` that ends with what to do."""
 
 from __future__ import annotations
 
-from numbers import Integral
+import math
+from numbers import Integral, Real
+from typing import Any
 
 
-def whole_number(value: object, name: str, at_least: int | None, advice: str) -> int:
-    """`value` as an int; `ValueError` that ends with the advice if it is none, or too small."""
-    if (
-        not isinstance(value, Integral)
-        or isinstance(value, bool)
-        or (at_least is not None and value < at_least)
-    ):
+def whole_number(value: Any, name: str, at_least: float, advice: str) -> int:
+    """`value` as an int, if it is a whole number of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least:
         raise ValueError(f"{name} is {value!r}; {advice}.")
     return int(value)
+
+
+def real_number(value: Any, name: str, at_least: float, advice: str) -> float:
+    """`value`, if it is a finite number of at least `at_least`."""
+    if not (isinstance(value, Real) and at_least <= float(value) < math.inf):
+        raise ValueError(f"{name} is {value!r}; {advice}.")
+    return value

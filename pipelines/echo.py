@@ -6,13 +6,11 @@ Source: Choi et al., arXiv 1907.05550, section 2 (echo factor, insertion points,
 from __future__ import annotations
 
 import difflib
-import math
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import TypeVar
 
-from pipelines.checks import whole_number
+from pipelines.checks import real_number, whole_number
 from pipelines.exchange import Ints
 
 INSERTION_POINTS = ("before_augmentation", "after_augmentation", "after_batching")
@@ -43,10 +41,7 @@ class EchoSpec:
     buffer: int = 0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.factor, Real) and 1 <= self.factor < math.inf):
-            raise ValueError(
-                f"EchoSpec: factor is {self.factor!r}; give how often each element is to be used, 1 or more."
-            )
+        real_number(self.factor, "EchoSpec: factor", 1, "give how often each element is used, 1 or more")
         if self.insertion_point not in INSERTION_POINTS:
             near = difflib.get_close_matches(str(self.insertion_point), INSERTION_POINTS, n=1, cutoff=0)[0]
             raise ValueError(

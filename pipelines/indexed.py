@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -57,7 +58,7 @@ class Pipeline:
             raise ValueError(f"Pipeline: batch_size is {batch_size}; {advice}.")
         self._data = data
         self._augment = augment
-        self._seed = whole_number(seed, "Pipeline: seed", None, "give a whole number")
+        self._seed = whole_number(seed, "Pipeline: seed", -math.inf, "give a whole number")
         self._settings = fingerprint(examples, batch_size, echo, augment, self._seed)
         self._order = Order(echo, batch_size, self._seed)
         self._fresh = FreshStream(examples, self._seed)
