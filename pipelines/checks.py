@@ -18,4 +18,4 @@ def real_number(value: Any, name: str, at_least: float, advice: str) -> float:
     """`value`, if it is a finite number of at least `at_least`."""
     if not (isinstance(value, Real) and at_least <= float(value) < math.inf):
         raise ValueError(f"{name} is {value!r}; {advice}.")
-    return value
+    return float(value)

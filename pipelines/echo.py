@@ -53,7 +53,7 @@ class EchoSpec:
     @property
     def ratio(self) -> Fraction:
         """The factor as the exact fraction the echo stage works with."""
-        return Fraction(self.factor).limit_denominator(_FINEST_FRACTION)
+        return Fraction(float(self.factor)).limit_denominator(_FINEST_FRACTION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pipelines.echo import EchoSpec
 from pipelines.exchange import Ints
 from pipelines.fresh import FreshStream
 from pipelines.ledger import Ledger
-from pipelines.order import Order, OrderBlock
+from pipelines.order import BLOCK_EXAMPLES, Order, OrderBlock
 from pipelines.pixels import Array, as_array_on_cpu
 from pipelines.state import fingerprint, require_same
 
@@ -50,6 +50,7 @@ class Pipeline:
         echo: EchoSpec = EchoSpec(),  # noqa: B008 - it is immutable
         augment: Augmentation | None = None,
         seed: int = 0,
+        _block_examples: int = BLOCK_EXAMPLES,
     ) -> None:
         examples = _common_length(data)
         advice = f"give a whole number from 1 to the number of examples, {examples}"
@@ -60,7 +61,7 @@ class Pipeline:
         self._augment = augment
         self._seed = whole_number(seed, "Pipeline: seed", -math.inf, "give a whole number")
         self._settings = fingerprint(examples, batch_size, echo, augment, self._seed)
-        self._order = Order(echo, batch_size, self._seed)
+        self._order = Order(echo, batch_size, self._seed, _block_examples)
         self._fresh = FreshStream(examples, self._seed)
         self._block: OrderBlock | None = None
 

@@ -18,7 +18,8 @@ from pipelines.echo import EchoSpec, EchoStage
 from pipelines.exchange import Ints, take_back
 from pipelines.ledger import NEVER, Ledger, Repeats, counts_by_batch
 
-_BLOCK_EXAMPLES = 16_384
+BLOCK_EXAMPLES = 16_384
+"""Examples whose order is computed at a time, about; any number gives the same order."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Order:
     """
 
     def __init__(
-        self, echo: EchoSpec, batch_size: int, seed: int, block_examples: int = _BLOCK_EXAMPLES
+        self, echo: EchoSpec, batch_size: int, seed: int, block_examples: int = BLOCK_EXAMPLES
     ) -> None:
         self.stage = EchoStage.of(echo, batch_size)
         self._rows_per_block = max(1, block_examples // batch_size)
