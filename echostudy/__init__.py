@@ -1,0 +1,1 @@
+"""The command line of echostudy: a thin layer; nothing imports it."""

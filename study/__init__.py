@@ -1,0 +1,1 @@
+"""From a study file to results in MLflow: spec -> plan -> sweep -> trial -> tracking."""

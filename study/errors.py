@@ -1,4 +1,4 @@
-"""The one exception for things the user can put right."""
+"""The exceptions for things the user can put right."""
 
 
 class UserError(Exception):
@@ -6,3 +6,11 @@ class UserError(Exception):
 
     The command line prints the sentence and exits with code 2; nothing has been half-written.
     """
+
+
+class SettingError(UserError):
+    """A sound study file asks for what turns out to be impossible: `key_path` names the setting at fault."""
+
+    def __init__(self, key_path: tuple[str, ...], sentence: str) -> None:
+        super().__init__(f"'{'.'.join(key_path)}' {sentence}")
+        self.key_path = key_path

@@ -6,8 +6,6 @@ workers or the number of points may change, and every trial whose id is unchange
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,6 +14,7 @@ from typing import Any
 
 from study.points import point_table
 from study.result import PROTOCOL_VERSION
+from study.seeds import stable_digest
 from study.spec import StudySpec
 
 NO_ECHO = "none"
@@ -24,8 +23,7 @@ NO_ECHO = "none"
 
 def stable_id(*parts: object) -> str:
     """16 hexadecimal digits, the same on every machine, of JSON-able parts."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return stable_digest(*parts).hex()
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from pydantic import ValidationError
 
 from study.complaints import complaint
+from study.errors import SettingError
 from study.ranges import Range
 from study.smoke import smoke_cut
 from study.specfile import read_spec_file
@@ -22,6 +24,7 @@ __all__ = [
     "StudySpec",
     "TargetSpec",
     "load_spec",
+    "located",
 ]
 
 
@@ -39,3 +42,13 @@ def load_spec(
     except ValidationError as error:
         raise complaint(error, file, StudySpec) from error
     return smoke_cut(spec) if smoke else spec
+
+
+@contextmanager
+def located(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Iterator[None]:
+    """Give a `SettingError` raised in the block the file and line, or the override, of its setting."""
+    try:
+        yield
+    except SettingError as error:
+        file = read_spec_file(path, overrides)
+        raise file.error(file.place(error.key_path), str(error)) from error

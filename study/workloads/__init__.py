@@ -1,0 +1,1 @@
+"""The studied tasks: what each one trains on, with which model, loss, metric and optimizer."""

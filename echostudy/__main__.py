@@ -1,0 +1,5 @@
+"""`python -m echostudy`."""
+
+from echostudy.cli import main
+
+main()

@@ -1,0 +1,192 @@
+"""The commands: each is a few lines over `study` and `analysis`; heavy imports wait until needed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shlex
+import signal
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from study.errors import UserError
+from study.folder import DEFAULT_RESULTS, ResultsFolder
+
+if TYPE_CHECKING:
+    from study.plan import Plan
+    from study.status import StudyStatus
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Data echoing: how many fresh examples, and how much time, does repeating data save?",
+)
+out = Console()
+
+SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
+Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study file; repeatable."),
+]
+Smoke = Annotated[bool, typer.Option("--smoke", help="Cut the study to a few seconds, to see that it works.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", metavar="N", min=1, help="CPU slots to use (default: all cores).", show_default=False
+    ),
+]
+
+
+@app.command()
+def plan(
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    smoke: Smoke = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show conditions, searches and trials, and what has run; run nothing."""
+    from echostudy.objects import plan_object
+    from echostudy.tables import plan_table
+
+    study, status = _study(spec, results, settings, smoke)
+    if as_json:
+        _print_json(plan_object(study, status))
+    else:
+        out.print(plan_table(study, status))
+
+
+@app.command()
+def run(
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    smoke: Smoke = False,
+    workers: Workers = None,
+) -> None:
+    """Run what has no result yet, then print the results and draw the figures."""
+    from echostudy.live import LiveDisplay
+    from study.session import run_study
+    from study.spec import located
+
+    study, status = _study(spec, results, settings, smoke)
+    folder = ResultsFolder.at(results)
+    try:
+        with located(spec, settings or ()), LiveDisplay(out, study, status) as display:
+            run_study(study, folder, display, workers=workers)
+    except KeyboardInterrupt:
+        _, status = _study(spec, results, settings, smoke)
+        again = shlex.join(["echostudy", *sys.argv[1:]])
+        out.print(
+            f"\nInterrupted: {status.done} of {status.trials} trials have their result. To go on: {again}",
+            soft_wrap=True,
+        )
+        raise typer.Exit(130) from None
+    _write_report(study, folder)
+    _, status = _study(spec, results, settings, smoke)
+    if status.left:
+        out.print(
+            f"{status.left} trials crashed; their tracebacks are in {folder.logs(study.spec.name)}",
+            soft_wrap=True,
+        )
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    smoke: Smoke = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far a study is, by condition and outcome, and the sweep's overhead."""
+    from echostudy.objects import status_object
+    from echostudy.tables import status_table
+
+    study, state = _study(spec, results, settings, smoke)
+    if as_json:
+        _print_json(status_object(study, state))
+        return
+    out.print(status_table(state.conditions))
+    overhead = "unknown yet" if state.overhead_s is None else f"{1000 * state.overhead_s:.0f} ms a trial"
+    out.print(f"{state.done} of {state.trials} trials have a result; sweep overhead {overhead}.")
+
+
+@app.command()
+def report(
+    spec: SpecPath, results: Results = DEFAULT_RESULTS, settings: Settings = None, smoke: Smoke = False
+) -> None:
+    """Write the figures and tables of what has run so far."""
+    study, _ = _study(spec, results, settings, smoke)
+    folder = ResultsFolder.at(results)
+    folder.make_writable()
+    _write_report(study, folder)
+
+
+@app.command()
+def ui(
+    results: Results = DEFAULT_RESULTS,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback interface.")] = 5000,
+) -> None:
+    """Serve MLflow's pages on the results, on this machine only, until Ctrl-C."""
+    from study.server import serve
+
+    out.print("Starting MLflow ...")
+    with serve(ResultsFolder.at(results), port) as links, suppress(KeyboardInterrupt):
+        for name, link in links.items():
+            out.print(f"{name}: {link}", soft_wrap=True)
+        out.print("Ctrl-C ends it.")
+        signal.pause()
+
+
+def main() -> None:
+    """The console command: a `UserError` is one line on standard error and exit code 2."""
+    for name in ("ray", "mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    try:
+        app()
+    except UserError as error:
+        Console(stderr=True).print(
+            f"Error: {error}", style="red", highlight=False, markup=False, soft_wrap=True
+        )
+        raise SystemExit(2) from None
+
+
+def _study(spec: Path, results: Path, settings: list[str] | None, smoke: bool) -> tuple[Plan, StudyStatus]:
+    """The plan of a study file, and how far it is; reads the store only if there is one."""
+    from study.plan import make_plan
+    from study.spec import load_spec
+    from study.status import study_status
+    from study.store import open_store, store_exists
+    from study.tracking import stored_trials
+
+    study = make_plan(load_spec(spec, settings or (), smoke=smoke))
+    uri = ResultsFolder.at(results).tracking_uri
+    stored = stored_trials(open_store(uri), study.spec.name) if store_exists(uri) else {}
+    return study, study_status(study, stored)
+
+
+def _write_report(study: Plan, folder: ResultsFolder) -> None:
+    """Figures and tables on disk; the main table and the sentences on the terminal."""
+    from analysis.report import write_report
+
+    from echostudy.tables import frame_table
+
+    written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
+    out.print(frame_table(written.figure3))
+
+
+def _print_json(value: object) -> None:
+    """Plain, unwrapped JSON: other programs read it."""
+    print(json.dumps(value, indent=2))

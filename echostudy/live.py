@@ -1,0 +1,95 @@
+"""The live display of a running sweep: by condition what is done, running and left, and the time left."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from echostudy.tables import status_table
+from study.plan import Condition, Plan, Trial
+from study.record import TrialRecord
+from study.status import StudyStatus
+
+PLAIN_LINE_EVERY_S = 10.0
+
+
+class LiveDisplay:
+    """An observer of a sweep. On a terminal it redraws a table; elsewhere it prints a line now and then."""
+
+    def __init__(self, console: Console, plan: Plan, status: StudyStatus) -> None:
+        self._console = console
+        self._conditions = {one.condition: one for one in status.conditions}
+        self._running: Counter[str] = Counter()
+        self._started_at = time.monotonic()
+        self._ended = 0
+        self._left = status.left
+        self._progress = Progress(
+            TextColumn(f"[bold]{plan.spec.name}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[time_left]}"),
+            console=console,
+        )
+        self._task = self._progress.add_task("", total=status.trials, completed=status.done, time_left="")
+        self._live = Live(console=console, refresh_per_second=4, get_renderable=self._render)
+        self._next_line_at = 0.0
+
+    def started(self, trial: Trial) -> None:
+        """A trial has been handed to a slot."""
+        self._running[trial.search.condition.label] += 1
+
+    def ended(self, record: TrialRecord) -> None:
+        """A trial has its outcome."""
+        assert record.outcome is not None
+        condition = record.trial.search.condition
+        self._running[condition.label] -= 1
+        self._count(condition, record)
+        self._ended += 1
+        self._left -= record.outcome.is_result
+        self._progress.update(self._task, advance=int(record.outcome.is_result), time_left=self._time_left())
+        if not self._console.is_terminal and time.monotonic() >= self._next_line_at:
+            self._print_line()
+
+    def _count(self, condition: Condition, record: TrialRecord) -> None:
+        assert record.outcome is not None
+        before = self._conditions[condition]
+        outcomes = dict(before.outcomes)
+        outcomes[record.outcome] = outcomes.get(record.outcome, 0) + 1
+        best = before.best_fresh_examples
+        if record.rank is not None:
+            best = record.rank.fresh_examples if best is None else min(best, record.rank.fresh_examples)
+        self._conditions[condition] = replace(
+            before, done=before.done + record.outcome.is_result, outcomes=outcomes, best_fresh_examples=best
+        )
+
+    def _time_left(self) -> str:
+        """At the pace so far."""
+        seconds = round((time.monotonic() - self._started_at) / self._ended * self._left)
+        return f"about {seconds // 60} min {seconds % 60:02d} s left"
+
+    def _render(self) -> Group:
+        return Group(self._progress, status_table(self._conditions.values(), self._running))
+
+    def _print_line(self) -> None:
+        done = sum(one.done for one in self._conditions.values())
+        self._console.print(
+            f"{done} of {done + self._left} trials done, {self._time_left()}", highlight=False
+        )
+        self._next_line_at = time.monotonic() + PLAIN_LINE_EVERY_S
+
+    def __enter__(self) -> LiveDisplay:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()

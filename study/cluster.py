@@ -1,0 +1,65 @@
+"""Starting a Ray of our own and leaving nothing of it behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import ray
+
+from study.errors import SettingError
+from study.spec import Resources
+
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",
+    "TUNE_GLOBAL_CHECKPOINT_S": "1000000000",
+    "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+}
+"""Tune's own files and lines are not used: the plan and MLflow say what there is to run and what has run."""
+
+
+@contextmanager
+def local_ray(cpus: int | None = None) -> Iterator[None]:
+    """A Ray on this machine for the duration of the block; its session folder is removed at the end.
+
+    `cpus` limits the CPU slots (default: the machine's cores).
+    """
+    os.environ.update(QUIET)
+    ray.init(
+        num_cpus=cpus,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+        configure_logging=True,
+    )
+    session = Path(ray._private.worker.global_worker.node.get_session_dir_path())
+    try:
+        yield
+    finally:
+        ray.shutdown()
+        shutil.rmtree(session, ignore_errors=True)
+
+
+def slots(resources: Resources) -> int:
+    """How many trials the connected Ray can run at a time.
+
+    `SettingError` if it cannot run even one: Tune itself would wait for ever.
+    """
+    have = ray.cluster_resources()
+    wanted = {"CPU": resources.cpu, "GPU": resources.gpu}
+    for kind, amount in wanted.items():
+        if amount > have.get(kind, 0):
+            raise SettingError(
+                ("resources", kind.lower()),
+                f"is {amount:g}, but Ray has {have.get(kind, 0):g} {kind} here; lower it.",
+            )
+    return int(min(have[kind] / amount for kind, amount in wanted.items() if amount))

@@ -1,0 +1,61 @@
+"""Where a study's results lie on disk."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from study.errors import UserError
+
+DEFAULT_RESULTS = Path("echostudy-results")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsFolder:
+    """One folder for many studies: the MLflow store, and a folder a study for figures and tables."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, path: Path) -> ResultsFolder:
+        """The folder as an absolute path (workers and servers have other working folders)."""
+        return cls(path.expanduser().absolute())
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file behind the embedded MLflow store."""
+        return self.root / "mlflow.db"
+
+    @property
+    def tracking_uri(self) -> str:
+        """MLflow's address of the embedded store."""
+        return f"sqlite:///{self.database}"
+
+    @property
+    def artifacts(self) -> Path:
+        """Where MLflow keeps artifacts of the embedded store."""
+        return self.root / "artifacts"
+
+    def study(self, name: str) -> Path:
+        """Figures, tables and logs of one study."""
+        return self.root / name
+
+    def checkpoints(self, name: str) -> Path:
+        """Checkpoints of one study's unfinished trials."""
+        return self.study(name) / "checkpoints"
+
+    def logs(self, name: str) -> Path:
+        """Tracebacks of one study's crashed trials."""
+        return self.study(name) / "logs"
+
+    def make_writable(self) -> None:
+        """Create the folder; `UserError` if nothing can be written there."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                pass
+        except OSError as error:
+            raise UserError(
+                f"Cannot write results to {self.root} ({error.strerror}); name another with --results."
+            ) from error

@@ -1,0 +1,233 @@
+"""One training run, an ordinary object: it knows neither Ray nor MLflow.
+
+Loop: batches from the echo pipeline, an update each, and an evaluation on a grid of *fresh* examples
+that is the same in every condition. An interrupted run goes on from its state and ends bit for bit as
+an uninterrupted one on the same CPU.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from pipelines import EchoSpec, Pipeline
+from study.clocks import Clocks
+from study.plan import Trial
+from study.racing import cannot_win
+from study.result import Evaluation, Outcome, Rank, Target
+from study.seeds import derived_seed
+from study.spec import StudySpec
+from study.workloads.base import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class TrialJob:
+    """All that a training run needs to know; plain values, so that it travels to any worker."""
+
+    trial_id: str
+    search_id: str
+    workload: str
+    batch_size: int
+    echo_factor: float
+    insertion_point: str
+    echo_buffer: int
+    point: int
+    metaparameters: dict[str, float]
+    initialisation_seed: int
+    stream_seed: int
+    target: Target
+    budget_fresh_examples: int
+    evaluate_every: int
+    stop: str
+
+    @classmethod
+    def of(cls, trial: Trial, spec: StudySpec) -> TrialJob:
+        """The job of a planned trial.
+
+        Seeds come from (study seed, repeat, point), never from the echo settings, so that conditions are
+        compared on the same initial weights and the same fresh stream (common random numbers).
+        """
+        search, condition = trial.search, trial.search.condition
+        identity = (spec.seed, search.repeat, trial.point)
+        return cls(
+            trial_id=trial.id,
+            search_id=search.id,
+            **asdict(condition),
+            point=trial.point,
+            metaparameters=dict(trial.metaparameters),
+            initialisation_seed=derived_seed("initialisation", *identity),
+            stream_seed=derived_seed("stream", *identity),
+            target=spec.rule,
+            budget_fresh_examples=spec.budget.fresh_examples,
+            evaluate_every=spec.budget.evaluate_every,
+            stop=spec.stop,
+        )
+
+    @property
+    def echo(self) -> EchoSpec:
+        """The pipeline's echo stage; the baseline has none."""
+        if self.echo_factor == 1:
+            return EchoSpec()
+        return EchoSpec(self.echo_factor, self.insertion_point, self.echo_buffer)
+
+    def evaluation_updates(self) -> Iterator[int]:
+        """The updates after which to evaluate.
+
+        The first at or past every multiple of `evaluate_every` fresh examples below the budget, and the
+        first at or past the budget itself.
+        """
+        last = 0
+        for grid_point in range(self.evaluate_every, self.budget_fresh_examples, self.evaluate_every):
+            updates = self._updates_for(grid_point)
+            if updates > last:
+                yield updates
+                last = updates
+        if (updates := self._updates_for(self.budget_fresh_examples)) > last:
+            yield updates
+
+    def rank_at(self, updates: int) -> Rank:
+        """The rank this trial would get by reaching the target after `updates`."""
+        return Rank(float(updates * self.batch_size / self.echo.ratio), updates, self.point)
+
+    def _updates_for(self, fresh_examples: int) -> int:
+        return math.ceil(Fraction(fresh_examples) * self.echo.ratio / self.batch_size)
+
+
+@dataclass
+class TrialRun:
+    """A training run that is under way; iterate `evaluations()` until `outcome` is set.
+
+    `bound` is the best rank of the trial's search so far: a run that can no longer come before it stops
+    as `beaten` (only under `stop: racing`; see `study.racing` for why that is exact).
+    """
+
+    job: TrialJob
+    workload: Workload
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    bound: Rank | None = None
+    outcome: Outcome | None = None
+    clocks: Clocks = field(default_factory=Clocks)
+    done: list[Evaluation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._schedule = list(self.job.evaluation_updates())
+        torch.manual_seed(self.job.initialisation_seed)
+        self._model = self.workload.model().to(self.device)
+        self._model.train()
+        self._optimizer = self.workload.optimizer(self._model, self.job.metaparameters)
+        self._pipeline = Pipeline(
+            tuple(part.to(self.device) for part in self.workload.train_data()),
+            batch_size=self.job.batch_size,
+            echo=self.job.echo,
+            augment=self.workload.augment,
+            seed=self.job.stream_seed,
+        )
+
+    def evaluations(self) -> Iterator[Evaluation]:
+        """Train, and yield a record at every evaluation; ends when `outcome` is set."""
+        while self.outcome is None:
+            mean_loss = self._train_until(self._ahead[0])
+            with self.clocks.evaluating():
+                evaluation = self._evaluate(mean_loss)
+            if evaluation is None:
+                self.outcome = Outcome.REACHED if self._reached else Outcome.DIVERGED
+                return
+            self.done.append(evaluation)
+            self.outcome = self._outcome_now()
+            yield evaluation
+
+    @property
+    def earliest(self) -> Rank | None:
+        """The rank this run would get by reaching the target at its next evaluation; None at its end."""
+        return self.job.rank_at(self._ahead[0]) if self._ahead else None
+
+    @property
+    def _ahead(self) -> list[int]:
+        """The evaluations still to come, in updates."""
+        return self._schedule[bisect_right(self._schedule, self._updates) :]
+
+    @property
+    def _updates(self) -> int:
+        return self.done[-1].updates if self.done else 0
+
+    @property
+    def _reached(self) -> bool:
+        target = self.job.target
+        return any(target.is_reached_by(one.values[target.metric]) for one in self.done)
+
+    def _train_until(self, updates: int) -> float:
+        """Update until the given count; the mean training loss on the way (not finite if ever not finite)."""
+        clocks, count = self.clocks, updates - self._updates
+        total = torch.zeros((), dtype=torch.float64, device=self.device)
+        batches = iter(self._pipeline)
+        for _ in range(count):
+            start = time.perf_counter()
+            batch = next(batches)
+            ready = time.perf_counter()
+            self._optimizer.zero_grad(set_to_none=True)
+            loss = self.workload.loss(self._model, batch.inputs, batch.targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._optimizer.step()
+            total += loss.detach()
+            clocks.input_wait_s += ready - start
+            clocks.update_s += time.perf_counter() - ready
+        return total.item() / count
+
+    def _evaluate(self, mean_loss: float) -> Evaluation | None:
+        """The record of this moment; None if the run has diverged."""
+        if not math.isfinite(mean_loss) or not self._parameters_are_finite():
+            return None
+        ledger = self._pipeline.ledger
+        values = {
+            **self.workload.evaluate(self._model, self.device),
+            "train_loss": mean_loss,
+            **ledger.as_dict(),
+        }
+        return Evaluation(float(ledger.fresh_examples), ledger.updates, values)
+
+    def _parameters_are_finite(self) -> bool:
+        with torch.no_grad():
+            return all(torch.isfinite(weights).all() for weights in self._model.parameters())
+
+    def _outcome_now(self) -> Outcome | None:
+        """What the last evaluation decides; None to go on."""
+        if self._reached and (self.job.stop != "exhaustive" or not self._ahead):
+            return Outcome.REACHED
+        if self.earliest is None:
+            return Outcome.MISSED
+        if self.job.stop == "racing" and cannot_win(self.bound, self.earliest):
+            return Outcome.BEATEN
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is needed to go on from the last evaluation, loadable with `weights_only`."""
+        return {
+            "trial_id": self.job.trial_id,
+            "model": self._model.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "pipeline": self._pipeline.state_dict(),
+            "random": torch.get_rng_state(),
+            "clocks": asdict(self.clocks),
+            "evaluations": [
+                {"fresh_examples": one.fresh_examples, "updates": one.updates, "values": dict(one.values)}
+                for one in self.done
+            ],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state of the same trial; ValueError for another trial's."""
+        if state["trial_id"] != self.job.trial_id:
+            raise ValueError(f"this is the state of trial {state['trial_id']}, not of {self.job.trial_id}")
+        self._model.load_state_dict(state["model"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._pipeline.load_state_dict(state["pipeline"])
+        torch.set_rng_state(state["random"])
+        self.clocks = Clocks(**state["clocks"])
+        self.done = [Evaluation(**one) for one in state["evaluations"]]

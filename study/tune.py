@@ -1,0 +1,125 @@
+"""The sweep as a Ray Tune experiment: a searcher, a scheduler and a callback, each a few lines.
+
+Tune asks the searcher for the next trial, runs it in a reused process (`study.worker`), and shows every
+report first to the scheduler, which stops beaten trials, then to the callback, which keeps the report.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ray import tune
+from ray.tune import Callback
+from ray.tune.experiment import Trial as TuneTrial
+from ray.tune.schedulers import FIFOScheduler, TrialScheduler
+from ray.tune.search import ConcurrencyLimiter, Searcher
+
+from study.record import TrialReport
+from study.sweep import Sweep
+from study.trial import TrialJob
+from study.worker import TrialWorker
+
+
+class PlanSearcher(Searcher):
+    """Hands out the sweep's waiting trials in order, each with its search's best rank at that moment."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        super().__init__()
+        self._sweep = sweep
+        self._waiting = iter(sweep.waiting)
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str:
+        """The next trial's config, or the word that there is none."""
+        trial = next(self._waiting, None)
+        if trial is None:
+            return str(Searcher.FINISHED)
+        self._sweep.start(trial)
+        return {
+            "job": TrialJob.of(trial, self._sweep.plan.spec),
+            "bound": self._sweep.race.best(trial.search.id),
+        }
+
+    def on_trial_complete(
+        self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
+    ) -> None:
+        """Nothing to learn: the order is the plan's."""
+
+    def save(self, checkpoint_path: str) -> None:
+        """Nothing to save: a sweep is rebuilt from its plan and the store."""
+
+
+class RacingScheduler(FIFOScheduler):
+    """Stops a trial once it is beaten; see `study.racing` for why that is exact."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        super().__init__()
+        self._sweep = sweep
+
+    def on_trial_result(self, tune_controller: object, trial: TuneTrial, result: dict[str, Any]) -> str:
+        """Tune's question after every report of a trial that goes on."""
+        beaten = self._sweep.is_beaten(result["report"])
+        return str(TrialScheduler.STOP if beaten else TrialScheduler.CONTINUE)
+
+
+class ReportKeeper(Callback):
+    """Passes reports and dead processes on to the sweep."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+
+    def on_trial_result(
+        self, iteration: int, trials: list[TuneTrial], trial: TuneTrial, result: dict[str, Any], **info: Any
+    ) -> None:
+        """Called after the scheduler, which marks a trial it stops as done."""
+        report: TrialReport = result.pop("report")
+        self._sweep.add(report, stopped=result["done"] and report.outcome is None)
+
+    def on_trial_error(self, iteration: int, trials: list[TuneTrial], trial: TuneTrial, **info: Any) -> None:
+        """The trial's process died (a trial that raises reports it as its outcome instead)."""
+        self._sweep.crash(trial.config["job"].trial_id, f"its process died: {_reason(trial)}")
+
+
+def run_trials(sweep: Sweep, slots: int) -> None:
+    """Run all waiting trials of a sweep on the connected Ray, `slots` at a time."""
+    if not sweep.waiting:
+        return
+    resources = sweep.plan.spec.resources
+    scratch = Path(tempfile.mkdtemp(prefix=".tune-", dir=sweep.folder))
+    try:
+        tune.Tuner(
+            tune.with_resources(TrialWorker, {"cpu": resources.cpu, "gpu": resources.gpu}),
+            param_space={
+                "folder": str(sweep.folder),
+                "threads": max(1, int(resources.cpu)),
+                "gpu": resources.gpu > 0,
+            },
+            tune_config=tune.TuneConfig(
+                search_alg=ConcurrencyLimiter(PlanSearcher(sweep), max_concurrent=slots),
+                scheduler=RacingScheduler(sweep),
+                num_samples=-1,
+                reuse_actors=True,
+                trial_name_creator=_job_id,
+                trial_dirname_creator=_job_id,
+            ),
+            run_config=tune.RunConfig(
+                name=scratch.name,
+                storage_path=str(scratch),
+                verbose=0,
+                callbacks=[ReportKeeper(sweep)],
+                checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+            ),
+        ).fit()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _job_id(trial: TuneTrial) -> str:
+    return str(trial.config["job"].trial_id)
+
+
+def _reason(trial: TuneTrial) -> str:
+    text = str(trial.get_error() or "no reason given").strip()
+    return text.splitlines()[-1]

@@ -1,0 +1,59 @@
+"""scikit-learn's handwritten digits and a small conv net: seconds a trial, no download.
+
+Data: 1,797 grey 8x8 images of ten classes (UCI ML hand-written digits, test part, as shipped with
+scikit-learn under BSD-3), split once and for all into 1,400 for training and 397 for validation, stratified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from torch import Tensor, nn
+
+from models import convnet
+from pipelines import RandomShift
+from study.workloads.base import Workload, classification_metrics, nesterov
+
+
+class DigitsConvnet(Workload):
+    """Classify digits; augmentation shifts each image by up to one pixel in both directions."""
+
+    augment = RandomShift(1)
+
+    def __init__(self) -> None:
+        images, labels = load_digits(return_X_y=True)
+        train_x, valid_x, train_y, valid_y = train_test_split(
+            images, labels, train_size=1400, test_size=397, random_state=0, stratify=labels
+        )
+        self._train = _as_tensors(train_x, train_y)
+        self._valid = _as_tensors(valid_x, valid_y)
+
+    def train_data(self) -> tuple[Tensor, Tensor]:
+        """Images [1400, 1, 8, 8] float32 in 0..1, labels [1400] int64."""
+        return self._train
+
+    def model(self) -> nn.Module:
+        """The conv net of `models.convnet` for 8x8 images."""
+        return convnet(image_size=8, width=20)
+
+    def loss(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Mean cross entropy."""
+        return nn.functional.cross_entropy(model(inputs), targets)
+
+    def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
+        """Accuracy and cross entropy on the 397 validation images."""
+        images, labels = self._valid
+        return classification_metrics(model, images.to(device), labels.to(device))
+
+    def optimizer(self, model: nn.Module, metaparameters: Mapping[str, float]) -> torch.optim.Optimizer:
+        """Nesterov momentum at a constant learning rate."""
+        return nesterov(model, metaparameters)
+
+
+def _as_tensors(images: object, labels: object) -> tuple[Tensor, Tensor]:
+    """Pixels 0..16 to 0..1, with a channel axis."""
+    x = torch.as_tensor(images, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16
+    return x, torch.as_tensor(labels, dtype=torch.int64)

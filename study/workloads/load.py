@@ -1,0 +1,15 @@
+"""From a workload's name to the loaded workload."""
+
+from __future__ import annotations
+
+import importlib
+
+from study.workloads.base import Workload
+from study.workloads.registry import workload_card
+
+
+def load_workload(name: str) -> Workload:
+    """Import a workload and read its data; `UserError` if there is no workload of that name."""
+    module, _, attribute = workload_card(name).factory.partition(":")
+    workload: Workload = getattr(importlib.import_module(module), attribute)()
+    return workload

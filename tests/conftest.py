@@ -1,0 +1,32 @@
+"""Shared by all tests: one thread, no telemetry."""
+
+import os
+
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import shutil
+
+import pytest
+
+from study.folder import ResultsFolder
+
+
+@pytest.fixture(scope="session")
+def _migrated_database(tmp_path_factory):
+    """An MLflow database with nothing in it: making its tables takes seconds, copying it none."""
+    from study.store import open_store
+
+    results = ResultsFolder(tmp_path_factory.mktemp("store"))
+    open_store(results.tracking_uri)
+    return results.database
+
+
+@pytest.fixture
+def results(tmp_path, _migrated_database) -> ResultsFolder:
+    """A results folder with an empty MLflow store."""
+    folder = ResultsFolder(tmp_path / "results")
+    folder.make_writable()
+    shutil.copy(_migrated_database, folder.database)
+    return folder
