@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.statistics import LEVEL
 from analysis.tables import Saving
-from analysis.tables.fresh_examples import of_condition
+from analysis.tables.fresh_examples import baseline_of, of_condition
 from study.result import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def findings(plan: Plan, figure3: pd.DataFrame) -> Iterator[str]:
     for condition in plan.conditions:
         row = of_condition(figure3, condition).iloc[0]
         if row["repeats_reached"]:
-            yield _reached(plan, condition, row)
+            baseline = of_condition(figure3, baseline_of(plan, condition)).iloc[0]
+            yield _reached(plan, condition, row, baseline)
         elif row["censored"]:
             yield (
                 f"{_subject(plan, condition)} did not reach {_target(plan)} within {row['budget']:,.0f} fresh"
@@ -61,7 +62,7 @@ def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Sa
         )
 
 
-def _reached(plan: Plan, condition: Condition, row: pd.Series) -> str:
+def _reached(plan: Plan, condition: Condition, row: pd.Series, baseline: pd.Series) -> str:
     """The sentence of a condition that reached the target at least once."""
     start = f"{_subject(plan, condition)} reached {_target(plan)} with"
     repeats = _count(row["repeats"], "repeat")
@@ -76,6 +77,8 @@ def _reached(plan: Plan, condition: Condition, row: pd.Series) -> str:
         return f"{start} {value} ({repeats}){end}"
     ratio = f"{row['ratio_to_baseline']:.2f}x the fresh examples of the baseline"
     if math.isnan(row["ratio_low"]):
+        if baseline["repeats_reached"] < baseline["repeats"]:
+            repeats += f"; baseline {baseline['repeats_reached']} of {baseline['repeats']}"
         return f"{start} {ratio} (no interval, {repeats})."
     interval = f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}"
     return f"{start} {ratio} ({100 * LEVEL:g}% interval {interval}, {repeats})."

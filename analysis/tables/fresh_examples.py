@@ -56,6 +56,11 @@ def reached_values(searches: pd.DataFrame) -> list[float]:
     return [float(value) for value in searches.loc[searches["reached"], "fresh_examples_to_target"]]
 
 
+def baseline_of(plan: Plan, condition: Condition) -> Condition:
+    """The baseline that a condition is compared with: that of its batch size."""
+    return next(one for one in plan.conditions if one.is_baseline and one.batch_size == condition.batch_size)
+
+
 def of_condition(table: pd.DataFrame, condition: Condition) -> pd.DataFrame:
     """The rows of one condition."""
     chosen = pd.Series(True, index=table.index)
@@ -68,10 +73,7 @@ def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, 
     """The row of one condition."""
     points = plan.spec.search.points
     mine = of_condition(searches, condition)
-    baseline = of_condition(
-        searches,
-        next(one for one in plan.conditions if one.is_baseline and one.batch_size == condition.batch_size),
-    )
+    baseline = of_condition(searches, baseline_of(plan, condition))
     complete = mine["points"] >= points
     summary = summarise(reached_values(mine))
     ratio = _ratio(mine, baseline, is_baseline=condition.is_baseline)

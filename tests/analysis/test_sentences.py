@@ -62,9 +62,9 @@ def test_an_unfinished_study_says_how_far_it_is_and_what_crashed(plan, trials_of
         """\
         The baseline reached valid_accuracy 0.95 with 6,144 fresh examples (1 of 3 repeats).
         Echoing twice before augmentation reached valid_accuracy 0.95 with 0.50x the fresh examples of the
-          baseline (no interval, 1 of 3 repeats).
+          baseline (no interval, 1 of 3 repeats; baseline 1 of 3).
         Echoing twice after augmentation reached valid_accuracy 0.95 with 0.83x the fresh examples of the
-          baseline (no interval, 1 of 3 repeats).
+          baseline (no interval, 1 of 3 repeats; baseline 1 of 3).
         Echoing twice after batching did not reach valid_accuracy 0.95 within 12,000 fresh examples in 1 of
           3 repeats.
         Unfinished: 17 of 48 trials have a result.
