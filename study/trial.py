@@ -122,8 +122,9 @@ class TrialRun:
         self._model = self.workload.model().to(self.device)
         self._model.train()
         self._optimizer = self.workload.optimizer(self._model, self.job.metaparameters)
+        inputs, targets = self.workload.train_data()
         self._pipeline = Pipeline(
-            tuple(part.to(self.device) for part in self.workload.train_data()),
+            (inputs.to(self.device), targets.to(self.device)),
             batch_size=self.job.batch_size,
             echo=self.job.echo,
             augment=self.workload.augment,

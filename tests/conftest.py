@@ -8,9 +8,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import shutil
 
+import hypothesis
 import pytest
 
 from study.folder import ResultsFolder
+
+
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 
 @pytest.fixture(scope="session")
