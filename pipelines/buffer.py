@@ -8,37 +8,56 @@ from __future__ import annotations
 import numpy as np
 
 from pipelines.exchange import Ints, exchange
-from pipelines.keys import generator
+from pipelines.keys import random_bits
+
+_ONE_BACK = 2**128 - 1
+"""As many steps forward take PCG64 one step back: its period is 2**128."""
 
 
 class EchoBuffer:
     """Shuffles the echo stage's emissions 0, 1, 2, ... (its incoming elements), endlessly.
 
-    Slot s starts with incoming element s, and the slot that emission t empties is refilled with incoming
-    element `size + t`. So the emission that last emptied a slot (`s - size` if none did) tells what is in it.
-    Which slot emission t empties is a pure function of (seed, t). With one slot, or none, elements leave in
-    the order in which they came.
+    Of k slots, slot s starts with incoming element s. Emission t empties slot s_t, and the slot is refilled
+    with incoming element k + t. s_t is a pure function of (seed, t), uniform but for less than k / 2**32: 32
+    random bits, scaled to [0, k). With one slot, or none, elements leave in the order in which they came.
 
     Attributes:
-        size: slots, at least one.
         emitted: how many elements have left the buffer so far.
-        emptied: [size] the emission that last emptied each slot.
+        slots: [slots, at least one] the incoming element in each slot.
     """
 
     def __init__(self, slots: int, seed: int) -> None:
-        self.size = max(1, slots)
         self._seed = seed
-        self.restore(np.arange(-self.size, 0), 0)
+        self.restore(0, np.arange(max(1, slots)))
 
-    def restore(self, emptied: Ints, emitted: int) -> None:
+    def restore(self, emitted: int, slots: Ints) -> None:
         """Put the buffer where it was after `emitted` emissions."""
-        self.emptied, self.emitted = emptied, emitted
-        self._generator = generator(self._seed, "echo buffer")
-        self._generator.bit_generator.advance(emitted)  # type: ignore[attr-defined]
+        self.emitted, self.slots = emitted, slots
+        self._bits = random_bits(self._seed, "echo buffer")
+        self._bits.advance(emitted // 2)
 
-    def emit(self, n: int) -> tuple[Ints, Ints]:
-        """The slots [n] that the next n emissions draw, and the incoming elements [n] they emit."""
-        drawn = (self._generator.random(n) * self.size).astype(np.int64)
-        incoming = exchange(self.emptied, drawn, self.emitted) + self.size
+    @property
+    def taken(self) -> int:
+        """Incoming elements that have been put into a slot so far."""
+        return len(self.slots) + self.emitted
+
+    def emit(self, n: int) -> Ints:
+        """The incoming elements [n] that leave the buffer next; n >= 1."""
+        refills = np.arange(self.taken, self.taken + n)
+        if len(self.slots) == 1:  # nothing to shuffle
+            incoming, self.slots = refills - 1, refills[-1:].copy()
+        else:
+            incoming = exchange(self.slots, self._draw(n), refills)
         self.emitted += n
-        return drawn, incoming
+        return incoming
+
+    def _draw(self, n: int) -> Ints:
+        """The slots [n] that the next n emissions empty."""
+        odd = self.emitted % 2
+        halves = self._bits.random_raw((odd + n + 1) // 2).astype("<u8", copy=False).view("<u4")
+        if (odd + n) % 2:
+            self._bits.advance(_ONE_BACK)
+        scaled = halves[odd : odd + n].astype(np.uint64)
+        scaled *= np.uint64(len(self.slots))
+        scaled >>= np.uint64(32)
+        return scaled.view(np.int64)

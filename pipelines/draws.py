@@ -20,18 +20,20 @@ _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
-def philox4x32(
-    counter: tuple[Words, Words, Words, Words], key: tuple[int, int]
-) -> tuple[Words, Words, Words, Words]:
-    """Ten rounds of Philox over arrays of counters that broadcast together; four random words each."""
-    c0, c1, c2, c3 = counter
+def philox4x32(counter: tuple[Words, Words, Words, Words], key: tuple[int, int]) -> tuple[Words, ...]:
+    """Four random words for each counter, by ten rounds of Philox; parts of a counter broadcast together."""
+    c0, c1, c2, c3 = np.broadcast_arrays(*counter)
     for turn in range(10):
         k0, k1 = (
             np.uint64((part + turn * step) & 0xFFFFFFFF) for part, step in zip(key, _KEY_STEPS, strict=True)
         )
-        product0, product1 = _MULTIPLIERS[0] * c0, _MULTIPLIERS[1] * c2
-        c0, c1 = (product1 >> _HALF) ^ c1 ^ k0, product1 & _LOW
-        c2, c3 = (product0 >> _HALF) ^ c3 ^ k1, product0 & _LOW
+        low0, low1 = _MULTIPLIERS[0] * c0, _MULTIPLIERS[1] * c2
+        high0, high1 = low0 >> _HALF, low1 >> _HALF
+        for changed, by in ((high1, c1), (high1, k0), (high0, c3), (high0, k1)):
+            changed ^= by
+        low0 &= _LOW
+        low1 &= _LOW
+        c0, c1, c2, c3 = high1, low1, high0, low0
     return c0, c1, c2, c3
 
 
@@ -91,5 +93,5 @@ class Draws:
         copies = self._copies.astype(np.uint64)[:, None]
         index = np.arange((n + 3) // 4, dtype=np.uint64)
         counter = (ordinals & _LOW, ordinals >> _HALF, copies, index)
-        words = np.broadcast_arrays(*philox4x32(counter, (number & 0xFFFFFFFF, number >> 32)))
+        words = philox4x32(counter, (number & 0xFFFFFFFF, number >> 32))
         return np.stack(words, axis=-1).reshape(len(ordinals), -1)

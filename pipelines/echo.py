@@ -96,7 +96,7 @@ class EchoStage:
     def elements(self, emissions: Whole) -> Whole:
         """The element that each emission of the echo stage repeats."""
         p, q = self.ratio.as_integer_ratio()
-        return ((emissions + 1) * q - 1) // p
+        return emissions // p if q == 1 else ((emissions + 1) * q - 1) // p
 
     def copies(self, emissions: Whole) -> Whole:
         """The copy number of each emission: 0 for an element's first, then 1, 2, ..."""

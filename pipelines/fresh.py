@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipelines.exchange import Ints
-from pipelines.keys import generator
+from pipelines.keys import random_bits
 
 
 class FreshStream:
@@ -24,7 +24,7 @@ class FreshStream:
 
     def permutation(self, number: int) -> Ints:
         """The example ids [examples] of pass `number`, in the order in which they are read."""
-        return generator(self._seed, "pass", number).permutation(self.examples)
+        return np.random.Generator(random_bits(self._seed, "pass", number)).permutation(self.examples)
 
     def example_ids(self, ordinals: Ints, oldest: int) -> Ints:
         """The example ids of `ordinals`, any shape; passes before that of ordinal `oldest` are forgotten."""

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from pipelines.augment import Augmentation
 from pipelines.batch import Batch
+from pipelines.bookkeeper import Bookkeeper
 from pipelines.checks import whole_number
 from pipelines.draws import Draws
-from pipelines.echo import EchoSpec
-from pipelines.exchange import Ints
+from pipelines.echo import EchoSpec, EchoStage
 from pipelines.fresh import FreshStream
+from pipelines.gather import Field
 from pipelines.ledger import Ledger
-from pipelines.order import BLOCK_EXAMPLES, Order, OrderBlock
-from pipelines.pixels import Array, as_array_on_cpu
+from pipelines.order import Order
+from pipelines.pixels import Array
 from pipelines.state import fingerprint, require_same
 
-_SMALL_EXAMPLE_BYTES = 64
-"""Examples up to this size are gathered a block of batches at a time."""
+_BLOCK_EXAMPLES = 32_768
+_BLOCK_EXAMPLES_WITH_DRAWS = 8_192
+"""Examples whose order, and draws, are computed at a time, about. Any number gives the same stream."""
 
 
 class Pipeline:
@@ -32,7 +34,7 @@ class Pipeline:
     that place. Batches run across the ends of passes over the data.
 
     Args:
-        data: inputs and targets, equally long tensors (on any device) or arrays; first axis = examples.
+        data: inputs and targets, equally long arrays or tensors (on any device); first axis = examples.
         batch_size: examples per batch, at most those there are.
         echo: where and how often data are repeated, and how the repeats are shuffled.
         augment: called on every batch, see `Augmentation`; None = none.
@@ -50,46 +52,59 @@ class Pipeline:
         echo: EchoSpec = EchoSpec(),  # noqa: B008 - it is immutable
         augment: Augmentation | None = None,
         seed: int = 0,
-        _block_examples: int = BLOCK_EXAMPLES,
+        _block_examples: int | None = None,
     ) -> None:
         examples = _common_length(data)
         advice = f"give a whole number from 1 to the number of examples, {examples}"
         batch_size = whole_number(batch_size, "Pipeline: batch_size", 1, advice)
         if batch_size > examples:
             raise ValueError(f"Pipeline: batch_size is {batch_size}; {advice}.")
-        self._data = data
+        self._fields = [Field(part) for part in data]
         self._augment = augment
         self._seed = whole_number(seed, "Pipeline: seed", -math.inf, "give a whole number")
         self._settings = fingerprint(examples, batch_size, echo, augment, self._seed)
-        self._order = Order(echo, batch_size, self._seed, _block_examples)
+        stage = EchoStage.of(echo, batch_size)
+        self._order = Order(stage, self._seed)
+        self._books = Bookkeeper(stage, self._seed)
         self._fresh = FreshStream(examples, self._seed)
-        self._block: OrderBlock | None = None
+        at_once = _block_examples or (_BLOCK_EXAMPLES if augment is None else _BLOCK_EXAMPLES_WITH_DRAWS)
+        self._batches_per_block = max(1, at_once // batch_size)
+        self._left = 0
 
     def __iter__(self) -> Iterator[Batch]:
         return self
 
     def __next__(self) -> Batch:
-        block, row = self._order.step()
-        if block is not self._block:
-            self._open(block)
+        if not self._left:
+            self._open_block()
         inputs, targets = next(self._gathered)
+        block = self._block
+        row = block.batches - self._left
+        self._left -= 1
         if self._augment is not None:
-            size = self._ids.shape[1]
+            size = block.ordinals.shape[1]
             draws = self._draws.rows(slice(row * size, (row + 1) * size))
             inputs, targets = self._augment(inputs, targets, draws)
         return Batch(inputs, targets, self._ids, block, row)
 
-    def _open(self, block: OrderBlock) -> None:
-        """Get ready to hand out the block's batches, from its first row on."""
+    def _open_block(self) -> None:
+        """Get ready to hand out the next batches."""
+        block = self._order.next_block(self._batches_per_block)
         self._ids = self._fresh.example_ids(block.ordinals, block.oldest)
-        self._gathered = zip(*(_gather(field, self._ids) for field in self._data), strict=True)
-        self._draws = Draws(self._seed, block.ordinals.reshape(-1), block.draw_copies.reshape(-1))
-        self._block = block
+        self._gathered = zip(*(field.batches(self._ids) for field in self._fields), strict=True)
+        if self._augment is not None:
+            self._draws = Draws(self._seed, block.ordinals.reshape(-1), block.draw_copies.reshape(-1))
+        self._block, self._left = block, block.batches
+
+    @property
+    def updates(self) -> int:
+        """Batches handed out so far."""
+        return self._order.updates - self._left
 
     @property
     def ledger(self) -> Ledger:
         """What has been read, handed out and repeated so far."""
-        return self._order.ledger
+        return self._books.ledger(self.updates)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the pipeline stands, between the last batch and the next: small, and no data.
@@ -97,7 +112,7 @@ class Pipeline:
         A plain dict of integers, strings and one integer tensor (8 bytes a slot of the echo buffer), so that
         `torch.save` and `torch.load(weights_only=True)` can carry it.
         """
-        return {"pipeline": self._settings, **self._order.state_dict()}
+        return {"pipeline": self._settings, **self._books.state_dict(self.updates)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Stand where `state` was taken. Reads no data.
@@ -106,31 +121,23 @@ class Pipeline:
             ValueError: `state` is damaged, or that of a pipeline with other settings; nothing has changed.
         """
         require_same(self._settings, state)
-        self._order.load_state_dict(state)
+        self._order.restore(*self._books.load_state_dict(state))
         self._fresh = FreshStream(self._fresh.examples, self._seed)
-        self._block = None
+        self._left = 0
 
 
-def _gather(field: Array, ids: Ints) -> Iterator[Array]:
-    """The batches that the rows of `ids` name, one after the other, none sharing memory with the data."""
-    source = as_array_on_cpu(field)
-    if isinstance(source, torch.Tensor):
-        return map(partial(source.index_select, 0), torch.from_numpy(ids).to(source.device).unbind())
-    if source[0].nbytes <= _SMALL_EXAMPLE_BYTES:
-        batches = iter(source.take(ids, axis=0))
-    else:
-        batches = map(partial(source.take, axis=0), ids)
-    return map(torch.from_numpy, batches) if isinstance(field, torch.Tensor) else batches
-
-
-def _common_length(data: tuple[Array, Array]) -> int:
-    if len(data) != 2:
-        raise ValueError(f"Pipeline: data has {len(data)} parts; give a tuple of inputs and targets.")
-    inputs, targets = (len(part) for part in data)
+def _common_length(data: Any) -> int:
+    """How many examples there are, if `data` are what they should be."""
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise ValueError("Pipeline: data are no pair; give a tuple of inputs and targets.")
+    for part in data:
+        if not isinstance(part, np.ndarray | torch.Tensor) or part.ndim == 0:
+            raise ValueError(
+                f"Pipeline: data hold a {type(part).__name__}; give arrays or tensors with one example a row."
+            )
+    inputs, targets = map(len, data)
     if inputs != targets:
-        raise ValueError(
-            f"Pipeline: there are {inputs} inputs but {targets} targets; give as many of one as of the other."
-        )
+        raise ValueError(f"Pipeline: there are {inputs} inputs but {targets} targets; give as many of each.")
     if not inputs:
         raise ValueError("Pipeline: the data are empty; give at least one example.")
     return inputs

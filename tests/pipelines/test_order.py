@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
-from pipelines import INSERTION_POINTS, EchoSpec, Ledger
-from pipelines.keys import generator
-from pipelines.order import Order
+from pipelines import INSERTION_POINTS, EchoSpec, Ledger, Pipeline
+from pipelines.fresh import FreshStream
+from pipelines.keys import random_bits
 
 Example = tuple[int, int]
 """Fresh ordinal and copy number."""
@@ -57,12 +56,14 @@ class SlowPipeline:
         incoming = self.echoed()
         if self.slots == 0:
             yield from incoming
-        random = generator(self.seed, "echo buffer")
+        bits = random_bits(self.seed, "echo buffer")
         slots = [next(incoming) for _ in range(self.slots)]
         while True:
-            slot = int(random.random() * len(slots))
-            yield slots[slot]
-            slots[slot] = next(incoming)
+            word = int(bits.random_raw())
+            for half in (word % 2**32, word >> 32):
+                slot = half * len(slots) >> 32
+                yield slots[slot]
+                slots[slot] = next(incoming)
 
     def __iter__(self) -> Iterator[list[Example]]:
         stream = self.shuffled()
@@ -112,10 +113,14 @@ class SlowPipeline:
         )
 
 
-def batches(order: Order, n: int) -> Iterator[list[Example]]:
-    for _ in range(n):
-        block, row = order.step()
-        yield list(zip(block.ordinals[row].tolist(), block.copies[row].tolist(), strict=True))
+def pipeline(echo: EchoSpec, batch_size: int, seed: int, examples: int = 9, block: int = 64) -> Pipeline:
+    ids = np.arange(examples)
+    return Pipeline((ids, ids), batch_size=batch_size, echo=echo, seed=seed, _block_examples=block)
+
+
+def batches(stream: Pipeline, n: int) -> Iterator[list[Example]]:
+    for batch in islice(stream, n):
+        yield list(zip(batch.ordinals.tolist(), batch.copies.tolist(), strict=True))
 
 
 factors = st.one_of(
@@ -124,68 +129,94 @@ factors = st.one_of(
 echoes = st.builds(EchoSpec, factors, st.sampled_from(INSERTION_POINTS), st.integers(0, 40))
 batch_sizes = st.integers(1, 9)
 seeds = st.integers(-5, 2**70)
-block_sizes = st.integers(1, 50)
 
 
-@settings(max_examples=300, deadline=None)
-@given(echoes, batch_sizes, seeds, block_sizes)
-def test_the_order_and_its_ledger_are_those_of_the_slow_pipeline(
-    echo: EchoSpec, batch_size: int, seed: int, block_examples: int
+@settings(max_examples=200, deadline=None)
+@given(echoes, batch_sizes, seeds, st.integers(9, 30), st.integers(1, 50))
+def test_the_stream_and_its_ledger_are_those_of_the_slow_pipeline(
+    echo: EchoSpec, batch_size: int, seed: int, examples: int, block: int
 ) -> None:
+    fast = pipeline(echo, batch_size, seed, examples, block)
     slow = SlowPipeline(echo, batch_size, seed)
-    order = Order(echo, batch_size, seed, block_examples)
-    assert order.ledger == slow.ledger
-    for expected, actual in zip(slow, batches(order, 40), strict=False):
-        assert actual == expected
-        assert order.ledger == slow.ledger
+    order = [i for number in range(60) for i in FreshStream(examples, seed).permutation(number).tolist()]
+    assert fast.ledger == slow.ledger
+    for batch, expected in zip(islice(fast, 40), slow, strict=False):
+        assert list(zip(batch.ordinals.tolist(), batch.copies.tolist(), strict=True)) == expected
+        assert batch.example_ids.tolist() == [order[ordinal] for ordinal, _ in expected]
+        assert fast.ledger == slow.ledger
 
 
-def test_a_wide_order_is_that_of_the_slow_pipeline_too() -> None:
-    """More slots than 16 bits can number, so that slots and ordinals are sorted in two halves."""
-    echo = EchoSpec(1.5, "before_augmentation", 100_000)
-    slow = SlowPipeline(echo, 512, 3)
-    order = Order(echo, 512, 3)
-    for actual, expected in zip(batches(order, 300), slow, strict=False):
-        assert actual == expected
-    assert order.ledger == slow.ledger
-
-
-@given(echoes, batch_sizes, seeds)
 @settings(max_examples=50, deadline=None)
-def test_one_emission_is_read_once_and_no_copy_is_skipped(echo: EchoSpec, batch_size: int, seed: int) -> None:
-    order = Order(echo, batch_size, seed)
-    emitted = Counter(one for batch in batches(order, 60) for one in batch)
+@given(echoes, batch_sizes, seeds, st.integers(1, 30))
+def test_a_ledger_asked_for_once_is_that_of_one_asked_for_all_the_time(
+    echo: EchoSpec, batch_size: int, seed: int, updates: int
+) -> None:
+    often, once = pipeline(echo, batch_size, seed), pipeline(echo, batch_size, seed)
+    for _ in range(updates):
+        next(often), next(once)
+        ledger = often.ledger
+    assert once.ledger == ledger
+
+
+def test_a_buffer_of_more_slots_than_16_bits_number_is_that_of_the_slow_pipeline_too() -> None:
+    echo = EchoSpec(1.5, "before_augmentation", 100_000)
+    fast, slow = pipeline(echo, 512, 3, examples=512, block=30_000), SlowPipeline(echo, 512, 3)
+    for actual, expected in zip(batches(fast, 300), slow, strict=False):
+        assert actual == expected
+    assert fast.ledger == slow.ledger
+
+
+@settings(max_examples=50, deadline=None)
+@given(echoes, batch_sizes, seeds)
+def test_no_copy_is_emitted_twice_and_none_is_lost(echo: EchoSpec, batch_size: int, seed: int) -> None:
+    stream = pipeline(echo, batch_size, seed)
+    emitted = Counter(one for batch in batches(stream, 60) for one in batch)
     assert set(emitted.values()) == {1}
-    read = order.ledger.examples_read
-    assert all(ordinal < read for ordinal, _ in emitted)
-    assert order.ledger.examples_consumed + order.ledger.buffer_fill <= read * (echo.ratio + 1)
+    ledger = stream.ledger
+    assert ledger.examples_consumed == len(emitted)
+    assert all(ordinal < ledger.examples_read for ordinal, _ in emitted)
+    incoming = ledger.examples_consumed + ledger.buffer_fill
+    assert abs(incoming - ledger.ratio * ledger.examples_read) < ledger.ratio * batch_size
 
 
-def test_the_buffer_draws_its_slots_uniformly() -> None:
-    order = Order(EchoSpec(2, "after_augmentation", 50), 100, seed=7)
-    drawn = np.concatenate([order.step()[0].drawn for _ in range(1)])
-    assert chisquare(np.bincount(drawn, minlength=50)).pvalue > 0.01
-    pairs = np.bincount(drawn[:-1] % 7 * 7 + drawn[1:] % 7, minlength=49)
-    margins = np.bincount(drawn % 7, minlength=7) / len(drawn)
-    assert chisquare(pairs, np.outer(margins, margins).ravel() * pairs.sum()).pvalue > 0.01
+@settings(max_examples=50, deadline=None)
+@given(echoes, echoes, batch_sizes, batch_sizes, seeds)
+def test_the_fresh_stream_is_the_same_whatever_the_echo(
+    one: EchoSpec, other: EchoSpec, batch_size: int, other_size: int, seed: int
+) -> None:
+    streams = pipeline(one, batch_size, seed), pipeline(other, other_size, seed)
+    read: list[dict[int, int]] = [{}, {}]
+    for known, stream in zip(read, streams, strict=True):
+        for batch in islice(stream, 40):
+            known.update(zip(batch.ordinals.tolist(), batch.example_ids.tolist(), strict=True))
+    shared = read[0].keys() & read[1].keys()
+    assert shared
+    assert all(read[0][ordinal] == read[1][ordinal] for ordinal in shared)
 
 
 @pytest.mark.parametrize("insertion_point", INSERTION_POINTS)
 def test_without_echo_there_is_no_buffer_whatever_else_is_asked(insertion_point: str) -> None:
-    order = Order(EchoSpec(1, insertion_point, 1000), 8, seed=1)
-    assert [one for batch in batches(order, 5) for one in batch] == [(i, 0) for i in range(40)]
-    assert order.ledger.buffer_examples == 0
-    assert order.ledger.examples_read == 40
+    stream = pipeline(EchoSpec(1, insertion_point, 1000), 8, seed=1)
+    assert [one for batch in batches(stream, 5) for one in batch] == [(i, 0) for i in range(40)]
+    assert stream.ledger.buffer_examples == 0
+    assert stream.ledger.examples_read == 40
 
 
 def test_one_slot_reorders_nothing() -> None:
-    without, with_one = (Order(EchoSpec(2.5, "before_augmentation", k), 8, seed=1) for k in (0, 1))
+    without, with_one = (pipeline(EchoSpec(2.5, "before_augmentation", k), 8, seed=1) for k in (0, 1))
     assert list(batches(without, 20)) == list(batches(with_one, 20))
 
 
-def test_a_buffer_smaller_than_a_batch_holds_one_batch_after_batching() -> None:
-    order = Order(EchoSpec(2, "after_batching", 5), 8, seed=1)
-    order.step()
-    assert order.ledger.buffer_examples == 8
+def test_after_batching_a_buffer_smaller_than_a_batch_holds_one_batch() -> None:
+    stream = pipeline(EchoSpec(2, "after_batching", 5), 8, seed=1)
+    assert stream.ledger.buffer_examples == 8
+    assert list(batches(stream, 2)) == [[(i, copy) for i in range(8)] for copy in (0, 1)]
 
 
+def test_the_stream_is_the_same_on_every_machine() -> None:
+    stream = pipeline(EchoSpec(1.5, "before_augmentation", 6), 8, seed=2024)
+    assert [batch.example_ids.tolist() for batch in islice(stream, 3)] == [
+        [2, 5, 1, 7, 6, 6, 7, 4],
+        [8, 3, 2, 0, 4, 8, 4, 0],
+        [5, 1, 8, 0, 1, 7, 3, 0],
+    ]
