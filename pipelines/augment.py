@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import torch
 
+from pipelines.checks import real_number, whole_number
 from pipelines.draws import Draws
 from pipelines.pixels import Array, as_array_on_cpu, mirrored, shifted_crop
 
@@ -75,6 +76,9 @@ class RandomShift(ImageAugmentation):
 
     pixels: int
 
+    def __post_init__(self) -> None:
+        whole_number(self.pixels, "RandomShift: pixels", 0, "give a number of pixels, 0 or more")
+
     def apply(self, images: Array, draws: Draws) -> Array:
         """See `ImageAugmentation`."""
         top, left = draws.integers("shift", 0, 2 * self.pixels + 1, 2).T
@@ -90,6 +94,9 @@ class RandomCrop(ImageAugmentation):
 
     padding: int = 4
 
+    def __post_init__(self) -> None:
+        whole_number(self.padding, "RandomCrop: padding", 0, "give a number of pixels, 0 or more")
+
     def apply(self, images: Array, draws: Draws) -> Array:
         """See `ImageAugmentation`."""
         top, left = draws.integers("crop", 0, 2 * self.padding + 1, 2).T
@@ -101,6 +108,9 @@ class RandomFlip(ImageAugmentation):
     """Exchanges left and right with the given probability."""
 
     probability: float = 0.5
+
+    def __post_init__(self) -> None:
+        real_number(self.probability, "RandomFlip: probability", 0, "give a probability, 0 to 1", at_most=1)
 
     def apply(self, images: Array, draws: Draws) -> Array:
         """See `ImageAugmentation`."""

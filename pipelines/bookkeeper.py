@@ -33,6 +33,7 @@ class Bookkeeper:
         self._duplicates = self._repeats = self._lag_updates = 0  # in elements
         self._oldest = 0  # no element before this one will be emitted again
         self._last_update = np.full(1, _NEVER)  # [elements from the oldest on]
+        self._make_room(0)
 
     def ledger(self, updates: int) -> Ledger:
         """The ledger after `updates` updates."""

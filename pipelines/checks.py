@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,8 +14,10 @@ def whole_number(value: Any, name: str, at_least: float, advice: str) -> int:
     return int(value)
 
 
-def real_number(value: Any, name: str, at_least: float, advice: str) -> float:
-    """`value`, if it is a finite number of at least `at_least`."""
-    if not (isinstance(value, Real) and at_least <= float(value) < math.inf):
+def real_number(
+    value: Any, name: str, at_least: float, advice: str, at_most: float = sys.float_info.max
+) -> float:
+    """`value`, if it is a finite number from `at_least` to `at_most`."""
+    if not (isinstance(value, Real) and at_least <= float(value) <= at_most):
         raise ValueError(f"{name} is {value!r}; {advice}.")
     return float(value)
