@@ -162,7 +162,11 @@ def ui(
 
 
 def main() -> None:
-    """The console command: a `UserError` is one line on standard error and exit code 2."""
+    """The console command: a `UserError` is one line on standard error and exit code 2.
+
+    A polite kill is treated as Ctrl-C, so that runs are closed and servers ended.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in ("ray", "mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.simplefilter("ignore")

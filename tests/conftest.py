@@ -13,7 +13,6 @@ import pytest
 
 from study.folder import ResultsFolder
 
-
 hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")
 
