@@ -91,12 +91,14 @@ class Bookkeeper:
         try:
             updates, counts = state["updates"], state["counts"]
             behind, ago = slots = state["slots"].numpy().astype(np.int64)
+            ordered = np.sort(behind)
             emitted = updates * self._stage.elements_per_batch
             sound = (
                 all(type(number) is int and number >= 0 for number in (updates, *counts))
                 and len(counts) == 3
-                and len(behind) == len(self._order.buffer.slots) == len(np.unique(behind))
-                and 0 == behind.min() <= behind.max() < len(behind) + emitted
+                and len(behind) == len(self._order.buffer.slots)
+                and 0 == ordered[0] <= ordered[-1] < len(behind) + emitted
+                and (np.diff(ordered) > 0).all()
                 and 0 <= ago.min() <= ago.max() <= updates < 1 << 48
             )
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):

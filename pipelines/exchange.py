@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
+_POSITION_BITS = 13
+_PORTION = 1 << _POSITION_BITS
+"""Steps sorted at a time: few enough to stay in the processor's cache, enough to spread NumPy's overhead."""
+
 
 def exchange(table: Ints, keys: Ints, times: Ints) -> Ints:
     """Read `table[keys[i]]` and write `times[i]` there, for i = 0, 1, ... in turn; return what was read.
@@ -27,25 +31,25 @@ def exchange(table: Ints, keys: Ints, times: Ints) -> Ints:
     Returns:
         [n]: equal to `for i, key in enumerate(keys): previous[i], table[key] = table[key], times[i]`.
     """
-    previous = table.take(keys)
-    earlier, later = _same_key_in_a_row(keys, max(len(table), len(keys)))
-    previous[later] = times.take(earlier)
-    np.maximum.at(table, keys, times)
+    previous = np.empty_like(table, shape=len(keys))
+    for start in range(0, len(keys), _PORTION):
+        portion = slice(start, start + _PORTION)
+        previous[portion] = _exchange_portion(table, keys[portion], times[portion])
     return previous
 
 
-def _same_key_in_a_row(keys: Ints, limit: int) -> tuple[Ints, Ints]:
-    """Positions i < j of all pairs with the same key and no such key between them.
+def _exchange_portion(table: Ints, keys: Ints, times: Ints) -> Ints:
+    """Sorts (key, position) pairs, each packed into one unsigned integer, of 32 bits where they hold both.
 
-    Sorts (key, position) pairs, each packed into one unsigned integer: where 32 bits hold them (`limit` is at
-    least every key and every position), that takes a third of the time of a stable argsort of `keys`.
+    That takes half the time of a stable argsort of the keys.
     """
-    half, unsigned = (16, np.uint32) if limit <= 1 << 16 else (32, np.uint64)
-    pairs: NDArray[Any] = keys.astype(unsigned)
-    pairs <<= unsigned(half)
-    pairs |= np.arange(len(keys), dtype=unsigned)
+    previous = table.take(keys)
+    pairs: NDArray[Any] = keys.astype(np.uint32 if len(table) <= 1 << 32 - _POSITION_BITS else np.uint64)
+    pairs <<= _POSITION_BITS
+    pairs |= np.arange(len(keys), dtype=pairs.dtype)
     pairs.sort()
-    low = unsigned((1 << half) - 1)
-    again = np.flatnonzero((pairs[1:] ^ pairs[:-1]) <= low)
-    earlier, later = pairs[:-1].take(again) & low, pairs[1:].take(again) & low
-    return earlier.astype(np.int64), later.astype(np.int64)
+    same_key_again = np.flatnonzero((pairs[1:] ^ pairs[:-1]) < _PORTION)
+    earlier, later = (part.take(same_key_again) & (_PORTION - 1) for part in (pairs[:-1], pairs[1:]))
+    previous[later] = times.take(earlier)
+    np.maximum.at(table, keys, times)
+    return previous

@@ -158,14 +158,6 @@ def test_a_ledger_asked_for_once_is_that_of_one_asked_for_all_the_time(
     assert once.ledger == ledger
 
 
-def test_a_buffer_of_more_slots_than_16_bits_number_is_that_of_the_slow_pipeline_too() -> None:
-    echo = EchoSpec(1.5, "before_augmentation", 100_000)
-    fast, slow = pipeline(echo, 512, 3, examples=512, block=30_000), SlowPipeline(echo, 512, 3)
-    for actual, expected in zip(batches(fast, 300), slow, strict=False):
-        assert actual == expected
-    assert fast.ledger == slow.ledger
-
-
 @settings(max_examples=50, deadline=None)
 @given(echoes, batch_sizes, seeds)
 def test_no_copy_is_emitted_twice_and_none_is_lost(echo: EchoSpec, batch_size: int, seed: int) -> None:
