@@ -1,5 +1,6 @@
 """Plain factories of the studied models; they know nothing of studies or data."""
 
 from models.convnet import convnet
+from models.standardise import Standardise
 
-__all__ = ["convnet"]
+__all__ = ["Standardise", "convnet"]

@@ -53,6 +53,7 @@ def nesterov(model: nn.Module, metaparameters: Mapping[str, float]) -> torch.opt
         momentum=momentum,
         weight_decay=metaparameters.get("weight_decay", 0.0),
         nesterov=momentum > 0,
+        fused=True,
     )
 
 

@@ -37,7 +37,7 @@ WORKLOADS: Mapping[str, WorkloadCard] = {
         WorkloadCard(
             name="digits_convnet",
             factory="study.workloads.digits:DigitsConvnet",
-            summary="scikit-learn's 8x8 digits (1,400 / 397), random shift, a conv net of 20k weights",
+            summary="scikit-learn's 8x8 digits (1,400 / 397), random shift, a conv net of 14k weights",
             train_examples=1400,
             metrics=_CLASSIFICATION,
             metaparameters=("learning_rate", "momentum", "weight_decay"),

@@ -1,9 +1,9 @@
-"""The small conv net."""
+"""The small conv net, and standardisation in front of it."""
 
 import pytest
 import torch
 
-from models import convnet
+from models import Standardise, convnet
 
 
 def test_logits_have_a_row_an_image_and_a_column_a_class():
@@ -34,3 +34,15 @@ def test_the_same_seed_gives_the_same_weights():
 def test_an_image_size_that_cannot_be_halved_twice_is_refused():
     with pytest.raises(ValueError, match="image_size must be a multiple of 4"):
         convnet(image_size=10)
+
+
+def test_standardising_leaves_mean_0_and_deviation_1():
+    images = torch.rand(50, 1, 8, 8) * 3 + 5
+    result = Standardise(images.mean().item(), images.std().item())(images)
+    assert result.mean().item() == pytest.approx(0, abs=1e-5)
+    assert result.std().item() == pytest.approx(1, rel=1e-5)
+
+
+def test_a_deviation_of_0_is_refused():
+    with pytest.raises(ValueError, match="std is 0"):
+        Standardise(1.0, 0.0)
