@@ -6,6 +6,7 @@ from pipelines.draws import Draws
 from pipelines.echo import INSERTION_POINTS, EchoSpec
 from pipelines.indexed import Pipeline
 from pipelines.ledger import Ledger
+from pipelines.wrappers import echo_batches, echo_examples
 
 __all__ = [
     "INSERTION_POINTS",
@@ -19,4 +20,6 @@ __all__ = [
     "RandomCrop",
     "RandomFlip",
     "RandomShift",
+    "echo_batches",
+    "echo_examples",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, MutableMapping, MutableSequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -20,20 +20,23 @@ class Held:
     Every copy has dicts, lists and tuples of its own, so that `batch.pop("label")` reaches no other copy. The
     leaves in them are shared:
 
-    - a tensor is handed out as an alias of its own (so `requires_grad_()` and `.grad` reach no other copy) and
-      its version counter is compared before each copy. That sees every in-place operation of torch, whoever
-      made it, except through `.data`, through memory lent to NumPy, and on tensors made in inference mode.
+    - a tensor is handed out as an alias of its own (so `requires_grad_()` and `.grad` reach no other copy),
+      and its version counter is compared before each copy. That sees every in-place operation of torch,
+      whoever made it, except through `.data`, through memory lent to NumPy, and on tensors made in inference
+      mode.
     - an array is handed out as a read-only view, so that NumPy refuses to change it.
     - anything else is handed out as it is, unwatched.
+
+    A loader that fills the same array again and again needs a copy of its own in front of the wrapper.
 
     With `deep`, each copy is a deep copy, and the consumer may do with it as he likes.
     """
 
-    __slots__ = ("_deep", "_number", "_watched", "element")
+    __slots__ = ("_deep", "_watched", "element", "number")
 
     def __init__(self, element: Any, number: int, deep: bool) -> None:
         self.element = element
-        self._number = number
+        self.number = number
         self._deep = deep
         self._watched: list[tuple[torch.Tensor, int]] = []
         _through(element, self._watch)
@@ -52,9 +55,9 @@ class Held:
         for tensor, version in self._watched:
             if tensor._version != version:
                 raise ChangedInPlaceError(
-                    f"A tensor {tuple(tensor.shape)} of element {self._number} was changed in place while its "
-                    "copies were still to come; make a new tensor instead (x = x / 255, not x /= 255), or give "
-                    "the wrapper copy=True."
+                    f"A tensor {tuple(tensor.shape)} of element {self.number} was changed in place while its "
+                    "copies were still to come; make a new tensor instead (x = x / 255, not x /= 255), or "
+                    "give the wrapper copy=True."
                 )
 
     def _watch(self, leaf: Any) -> Any:
@@ -88,8 +91,8 @@ def _through(element: Any, change: Callable[[Any], Any]) -> Any:
             fresh[name] = _through(part, change)
         return fresh
     if isinstance(element, MutableSequence) and not isinstance(element, bytearray):
-        parts = copy.copy(element)
+        several = copy.copy(cast(Any, element))
         for place, part in enumerate(element):
-            parts[place] = _through(part, change)
-        return parts
+            several[place] = _through(part, change)
+        return several
     return change(element)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from itertools import islice
+from typing import Any, TypeVar, cast
 
 from torch.utils.data import IterableDataset, get_worker_info
 
@@ -20,12 +20,12 @@ T = TypeVar("T")
 def echo_examples(
     iterable: Iterable[T], factor: float, buffer: int = 0, seed: int = 0, *, copy: bool = False
 ) -> Echoed[T]:
-    """Each example `factor` times, shuffled by an echo buffer: put it before augmentation, or after, or batching.
+    """Each example `factor` times, shuffled by an echo buffer.
 
     Example i is emitted `floor((i + 1) * factor) - floor(i * factor)` times. Behind that stands tf.data's
-    shuffle: `buffer` slots are kept full, and the one to emit is drawn uniformly. Order and draws are those of
-    `Pipeline` with the same seed, up to the place where the iterable ends; there the buffer is emptied, so that
-    no copy is lost. With factor 1 there is no buffer either, and examples pass through untouched.
+    shuffle: `buffer` slots are kept full, and the one to emit is drawn uniformly. The order is that of
+    `Pipeline` with the same seed, up to where the iterable ends; there the buffer is emptied, so that no copy
+    is lost. With factor 1 there is no buffer either, and examples pass through untouched.
 
     The result is a torch `IterableDataset`, so that a DataLoader can batch it.
 
@@ -53,7 +53,7 @@ def echo_batches(
 
 
 class Echoed(IterableDataset[T]):
-    """What `echo_examples` and `echo_batches` return: one pass of the loader, echoed, each time it is iterated.
+    """What the wrappers return: one pass of the loader, echoed, each time it is iterated.
 
     - Passes are numbered, and each draws anew from (seed, number). `epoch` is the number of the next pass and
       may be set, as for a sampler; a DataLoader with workers carries it to them at the start of each epoch.
@@ -83,29 +83,73 @@ class Echoed(IterableDataset[T]):
         self._slots = slots if self._ratio > 1 else 0
         self._seed = whole_number(seed, f"{name}: seed", float("-inf"), "give a whole number")
         self._deep = copy
+        self._settings: Settings = {
+            "echo_factor": str(self._ratio),
+            "echo_buffer": self._slots,
+            "seed": self._seed,
+        }
         self._pass: EchoPass | None = None
         self._resume: Mapping[str, Any] | None = None
+        self._number = 0  # of the pass begun last
         self.epoch = 0
 
     def __iter__(self) -> Iterator[T]:
         state, self._resume = self._resume, None
-        number = self.epoch
+        self._number = self.epoch
         self.epoch += 1
         worker = get_worker_info()
-        names = (number, worker.id) if worker else (number, 0)
+        names = (self._number, worker.id if worker else 0)
         seed = self._seed if names == (0, 0) else key(self._seed, "pass", *names)
-        self._pass = EchoPass(self._elements(state), self._ratio, self._slots, seed, self._deep)
-        if state:
-            if "buffer" in state:
-                self._pass.load_state_dict(state["buffer"])
-            else:  # the loader cannot go to a place: walk there
-                for _ in islice(self._pass, state["emitted"]):
-                    pass
+        waiting = state and state["buffer"]
+        elements: Iterator[T] = iter(()) if waiting and waiting["ended"] else iter(self._loader)
+        self._pass = EchoPass(elements, self._ratio, self._slots, seed, self._deep)
+        if waiting:
+            self._pass.load_state_dict(waiting)
+        elif state:
+            for _ in islice(self._pass, state["emitted"]):
+                pass
         return self._pass
 
     def __len__(self) -> int:
         p, q = self._ratio.as_integer_ratio()
-        return len(self._loader) * p // q  # type: ignore[arg-type]  # a TypeError is the answer where it has none
+        return len(cast(Sized, self._loader)) * p // q
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the pass begun last stands, or that the next one has not begun.
+
+        Where the loader has `state_dict` (torchdata's StatefulDataLoader, a Hugging Face IterableDataset),
+        this holds the loader's state and the elements waiting in the buffer, up to `buffer` of them; save it
+        at once, for it refers to them. Other loaders are counted: the state is a few integers, and continuing
+        reads the pass from its beginning again and throws away what had been used. That is exact if the
+        loader gives the same elements again.
+        """
+        running = self._pass if self._pass and not self._pass.finished else None
+        stateful = hasattr(self._loader, "state_dict")
+        return {
+            "pipeline": self._settings,
+            "epoch": self._number if running else self.epoch,
+            "emitted": running.emitted if running else 0,
+            "buffer": running.state_dict() if running and stateful else None,
+            "loader": cast(Any, self._loader).state_dict() if stateful else None,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next pass begin where `state` was taken, and go on from there.
+
+        Raises:
+            ValueError: `state` is that of a wrapper with other settings, or of another kind of loader.
+        """
+        require_same(self._settings, state)
+        if not {"epoch", "emitted", "buffer", "loader"} <= state.keys():
+            raise ValueError(f"{self._name}: the state is damaged; load another one, or start without it.")
+        if state["loader"] is not None:
+            if not hasattr(self._loader, "load_state_dict"):
+                raise ValueError(
+                    f"{self._name}: the state holds a loader's, but a {type(self._loader).__name__} cannot"
+                    " load one; wrap the kind of loader that was wrapped when it was saved."
+                )
+            self._loader.load_state_dict(state["loader"])
+        self.epoch, self._resume, self._pass = state["epoch"], state, None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -1,0 +1,131 @@
+"""One pass over a finite iterable, echoed: the order of `pipelines.order`, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import chain, count, islice
+from typing import Any
+
+from pipelines.held import Held
+from pipelines.keys import random_bits
+
+_WORDS_AT_ONCE = 1024
+
+
+class EchoPass(Iterator[Any]):
+    """Elements, each emitted `floor((i + 1) * ratio) - floor(i * ratio)` times, through a shuffle buffer.
+
+    Emission t empties the slot that `EchoBuffer` empties, and the slot is refilled on the next demand. When
+    the elements have ended, the last slot takes the place of the empty one, and draws go on among those left,
+    as in tf.data's shuffle: every copy comes out exactly once.
+
+    Attributes:
+        emitted: elements handed out so far.
+    """
+
+    def __init__(self, elements: Iterator[Any], ratio: Fraction, slots: int, seed: int, deep: bool) -> None:
+        self._elements = elements
+        self._ratio = ratio
+        self._capacity = max(1, slots)
+        self._seed = seed
+        self._deep = deep
+        self._slots: list[Held] = []
+        self._hole = 0  # the slot emptied last
+        self._current: Held | None = None  # the element read last
+        self._left = 0  # its copies that have not come in yet
+        self._read = 0
+        self._ended = False
+        self._stand_after(0)
+
+    def __next__(self) -> Any:
+        self._refill()
+        if not self._slots:
+            raise StopIteration
+        self._hole = next(self._draws) * len(self._slots) >> 32
+        self.emitted += 1
+        held = self._slots[self._hole]
+        return held.copy() if self._ratio > 1 else held.element
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end has been seen: there is nothing left, and somebody has asked."""
+        return self._ended and not self._slots
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the pass stands, with the elements that wait in it themselves."""
+        waiting = [
+            None if self.emitted and slot == self._hole else held for slot, held in enumerate(self._slots)
+        ]
+        current = self._current if self._left else None
+        elements = {id(held): held for held in [*waiting, current] if held is not None}
+        for held in elements.values():
+            held.require_unchanged()
+        place = {name: number for number, name in enumerate(elements)}
+        return {
+            "emitted": self.emitted,
+            "read": self._read,
+            "left": self._left,
+            "hole": self._hole,
+            "ended": self._ended,
+            "slots": [place.get(id(held), -1) for held in waiting],
+            "current": place.get(id(current), -1),
+            "numbers": [held.number for held in elements.values()],
+            "elements": [held.element for held in elements.values()],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Stand where `state` was taken, on elements that go on there."""
+        numbered = zip(state["elements"], state["numbers"], strict=True)
+        held = [Held(element, number, self._deep) for element, number in numbered]
+        empty = Held(None, -1, self._deep)
+        self._slots = [empty if place == -1 else held[place] for place in state["slots"]]
+        self._current = None if state["current"] == -1 else held[state["current"]]
+        self._left, self._read, self._ended = state["left"], state["read"], state["ended"]
+        self._hole = state["hole"]
+        self._stand_after(state["emitted"])
+
+    def _stand_after(self, emitted: int) -> None:
+        """Let the next draw be that of emission number `emitted`: 32 random bits each."""
+        self.emitted = emitted
+        bits = random_bits(self._seed, "echo buffer")
+        bits.advance(emitted // 2)
+        words = (bits.random_raw(_WORDS_AT_ONCE).astype("<u8", copy=False) for _ in count())
+        halves = chain.from_iterable(block.view("<u4").tolist() for block in words)
+        self._draws = islice(halves, emitted % 2, None)
+
+    def _refill(self) -> None:
+        """Fill the buffer, at first; later the slot emptied last."""
+        if not self.emitted:
+            while len(self._slots) < self._capacity and (incoming := self._incoming()):
+                self._slots.append(incoming)
+        elif self._slots:
+            if incoming := self._incoming():
+                self._slots[self._hole] = incoming
+            else:
+                last = self._slots.pop()
+                if self._hole < len(self._slots):
+                    self._slots[self._hole] = last
+
+    def _incoming(self) -> Held | None:
+        """The next emission of the echo stage."""
+        if not self._left:
+            if self._ended or not self._read_one():
+                return None
+            p, q = self._ratio.as_integer_ratio()
+            self._left = self._read * p // q - (self._read - 1) * p // q
+        self._left -= 1
+        return self._current
+
+    def _read_one(self) -> bool:
+        for element in self._elements:
+            self._current = Held(element, self._read, self._deep)
+            self._read += 1
+            return True
+        if not self._read:
+            raise ValueError(
+                "The loader to be echoed gives no elements; give one that has some, and no generator for more"
+                " than one pass, as it gives them only once."
+            )
+        self._ended = True
+        return False

@@ -1,0 +1,382 @@
+"""The wrappers against the index engine's order, and against what consumers and loaders may do to them."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter, UserDict, namedtuple
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+from math import floor
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+from pipelines import EchoSpec, echo_batches, echo_examples
+from pipelines.echo import EchoStage
+from pipelines.held import ChangedInPlaceError
+from pipelines.order import Order
+
+factors = st.one_of(
+    st.integers(1, 5), st.floats(1, 5), st.fractions(1, 4, max_denominator=12).map(float), st.just(1.000001)
+)
+seeds = st.integers(-5, 2**70)
+Pair = namedtuple("Pair", ["image", "label"])
+
+
+def engine_order(factor: float, buffer: int, seed: int, emissions: int) -> list[int]:
+    """Which element the index engine emits when, for elements that are batches."""
+    spec = EchoSpec(factor, "after_batching", buffer)
+    return Order(EchoStage.of(spec, 1), seed).next_block(emissions).elements.tolist()
+
+
+@settings(max_examples=150)
+@given(factors, st.integers(0, 40), seeds, st.integers(1, 300))
+def test_the_order_is_that_of_the_index_engine_until_the_elements_end(
+    factor: float, buffer: int, seed: int, elements: int
+) -> None:
+    seen: list[int] = []
+    read = 0
+
+    def source() -> Iterator[int]:
+        nonlocal read
+        for read in range(1, elements + 1):
+            yield read - 1
+
+    before_the_end = 0
+    for element in echo_examples(source(), factor, buffer, seed):
+        seen.append(element)
+        before_the_end += read < elements
+    expected = engine_order(factor, buffer, seed, max(1, len(seen)))
+    assert seen[:before_the_end] == expected[:before_the_end]
+    emissions = elements * EchoSpec(factor).ratio
+    assert before_the_end >= floor(emissions) - max(buffer, 1) - factor
+
+
+@settings(max_examples=100)
+@given(factors, st.integers(0, 60), seeds, st.integers(1, 40))
+def test_every_element_comes_exactly_as_often_as_the_closed_form_says(
+    factor: float, buffer: int, seed: int, elements: int
+) -> None:
+    e = Fraction(factor).limit_denominator(1_000_000)
+    echoed = echo_batches(range(elements), factor, buffer, seed)
+    seen = Counter(echoed)
+    assert [seen[i] for i in range(elements)] == [floor((i + 1) * e) - floor(i * e) for i in range(elements)]
+    assert len(echoed) == seen.total()
+
+
+def test_draining_a_buffer_gives_every_order_equally_often() -> None:
+    orders = Counter(tuple(echo_examples("abc", 1.3, 9, seed)) for seed in range(2400))
+    assert len(orders) == 6
+    assert all(330 < n < 470 for n in orders.values())
+
+
+def test_each_pass_is_shuffled_anew_and_can_be_had_again_by_its_number() -> None:
+    echoed = echo_examples(range(50), 2, 20, seed=3)
+    passes = [list(echoed) for _ in range(3)]
+    assert len({tuple(one) for one in passes}) == 3
+    assert all(sorted(one) == sorted(passes[0]) for one in passes)
+    echoed.epoch = 1
+    assert list(echoed) == passes[1]
+    assert list(echo_examples(range(50), 2, 20, seed=3)) == passes[0]
+
+
+def test_a_pass_broken_off_does_not_disturb_the_next() -> None:
+    whole, broken = echo_examples(range(50), 2, 20), echo_examples(range(50), 2, 20)
+    expected = [list(whole), list(whole)]
+    assert list(islice(broken, 7)) == expected[0][:7]
+    assert list(broken) == expected[1]
+
+
+def test_two_passes_at_once_are_independent() -> None:
+    one, other = echo_examples(range(20), 2, 5), echo_examples(range(20), 2, 5)
+    expected = list(other), list(other)
+    first, second = iter(one), iter(one)
+    pairs = [(next(first), next(second)) for _ in range(40)]
+    assert pairs == list(zip(*expected, strict=True))
+
+
+def test_only_as_much_is_read_as_is_needed() -> None:
+    source = iter(range(100))
+    stream = iter(echo_examples(source, 4, 10))
+    next(stream)
+    assert next(source) == 3  # ten slots: elements 0, 1 and half of 2
+
+
+def test_without_echo_elements_pass_through_untouched() -> None:
+    elements = [np.zeros(3), torch.zeros(3), [1]]
+    for out, element in zip(echo_examples(elements, 1, buffer=10), elements, strict=True):
+        assert out is element
+    assert elements[0].flags.writeable
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_data_loader_keeps_its_batches_and_its_attributes(workers: int) -> None:
+    data = TensorDataset(torch.arange(20), torch.arange(20) % 3)
+    loader = DataLoader(data, batch_size=6, num_workers=workers)
+    echoed = echo_batches(loader, 1.5, buffer_batches=2)
+    assert len(echoed) == 6
+    batches = list(echoed)
+    assert [len(inputs) for inputs, _ in batches].count(6) == 4
+    for inputs, targets in batches:
+        assert torch.equal(inputs % 3, targets)
+    assert echoed.batch_size == 6
+    assert echoed.dataset is data
+    with pytest.raises(AttributeError, match="no attribute 'batchsize'"):
+        _ = echoed.batchsize
+
+
+def test_a_length_is_there_only_where_the_loader_has_one() -> None:
+    with pytest.raises(TypeError, match="has no len"):
+        len(echo_examples((i for i in range(3)), 2))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_data_loader_batches_echoed_examples(workers: int) -> None:
+    examples = [torch.tensor(i) for i in range(10)]
+    echoed = echo_examples(examples, 3, buffer=8)
+    loader = DataLoader(echoed, batch_size=5, num_workers=workers)
+    counts = Counter(i for batch in loader for i in batch.tolist())
+    assert counts == dict.fromkeys(range(10), 3 * max(1, workers))
+
+
+def test_workers_draw_apart_and_a_set_epoch_reaches_them() -> None:
+    echoed = echo_examples(range(30), 2, 10)
+    loader = DataLoader(echoed, batch_size=60, num_workers=2)
+    first, second = (batch.tolist() for batch in loader)
+    echoed.epoch = 1
+    third, _ = (batch.tolist() for batch in loader)
+    assert sorted(first) == sorted(second) == sorted(third)
+    assert first != second
+    assert first != third
+    assert first == list(echo_examples(range(30), 2, 10))
+
+
+class DiesAtSeven(Dataset[int]):
+    def __len__(self) -> int:
+        return 10
+
+    def __getitem__(self, i: int) -> int:
+        if i == 7:
+            raise OSError("example 7 cannot be read")
+        return i
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_error_in_the_loader_passes_through(workers: int) -> None:
+    with pytest.raises(OSError, match="example 7 cannot be read"):
+        list(echo_batches(DataLoader(DiesAtSeven(), batch_size=2, num_workers=workers), 2, 3))
+
+
+def nested() -> list[Any]:
+    one = {"image": torch.ones(2, 3), "boxes": [np.ones(4), {"label": torch.tensor(1)}], "name": "a"}
+    return [one, (torch.zeros(2), np.zeros(2)), Pair(torch.zeros(1), 3), UserDict(x=torch.zeros(1)), b"raw"]
+
+
+def plain(element: Any) -> Any:
+    """Tensors and arrays as lists, so that == compares values."""
+    if isinstance(element, torch.Tensor | np.ndarray):
+        return element.tolist()
+    if isinstance(element, dict | UserDict):
+        return {name: plain(part) for name, part in element.items()}
+    return [plain(part) for part in element] if isinstance(element, list | tuple) else element
+
+
+def test_nested_elements_keep_their_types_and_values() -> None:
+    for element in nested():
+        first, second = echo_examples([element], 2)
+        for out in (first, second):
+            assert type(out) is type(element)
+            assert plain(out) == plain(element)
+
+
+def test_what_a_consumer_does_to_containers_reaches_no_other_copy() -> None:
+    copies = iter(echo_examples(nested()[:1], 2))
+    one = next(copies)
+    one.pop("name")
+    one["image"] = None
+    one["boxes"][1]["label"] = None
+    one["boxes"].clear()
+    assert plain(next(copies)) == plain(nested()[0])
+
+
+@pytest.mark.parametrize("buffer", [0, 5])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda x: x.div_(255),
+        lambda x: x[0].zero_(),
+        lambda x: x.detach().add_(1),
+        lambda x: x.view(-1).mul_(0),
+        lambda x: x.numpy() is None or torch.add(x, 1, out=x),
+        lambda x: x.resize_(1),
+    ],
+)
+def test_a_tensor_changed_in_place_is_an_error_before_its_next_copy(spoil: Any, buffer: int) -> None:
+    copies = iter(echo_batches([[torch.ones(2, 3), "label"]], 3, buffer))
+    image, _ = next(copies)
+    spoil(image)
+    complaint = r"A tensor \(.*\) of element 0 was changed in place .* make a new tensor .*copy=True"
+    with pytest.raises(ChangedInPlaceError, match=complaint):
+        next(copies)
+
+
+def test_gradients_of_one_copy_reach_no_other() -> None:
+    copies = echo_batches([torch.ones(3)], 2)
+    for x in copies:
+        assert not x.requires_grad
+        assert x.grad is None
+        x.requires_grad_()
+        (x * 2).sum().backward()
+
+
+def test_a_tensor_that_needs_gradients_stays_connected() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    for x in echo_batches([weight * 2], 2):
+        assert x.requires_grad
+        x.sum().backward(retain_graph=True)
+    assert weight.grad.tolist() == [4, 4, 4]
+
+
+def test_tensors_of_inference_mode_are_handed_out_unwatched() -> None:
+    with torch.inference_mode():
+        made = torch.ones(3)
+    assert [x.tolist() for x in echo_batches([made], 2)] == [[1, 1, 1]] * 2
+
+
+def test_an_array_cannot_be_changed_by_the_consumer_but_by_its_owner() -> None:
+    array = np.ones(3)
+    for x in echo_batches([array], 2):
+        with pytest.raises(ValueError, match="read-only"):
+            x /= 255
+    array += 1
+    assert array.tolist() == [2, 2, 2]
+
+
+def test_copies_asked_for_may_be_changed_at_will() -> None:
+    tensor, array = torch.ones(3), np.ones(3)
+    for x, y in echo_batches([(tensor, array)], 3, copy=True):
+        assert x.tolist() == y.tolist() == [1, 1, 1]
+        x.zero_()
+        y += 1
+    assert tensor.tolist() == array.tolist() == [1, 1, 1]
+
+
+class StatefulLoader:
+    """Batches of a shuffled range; knows where it is, as torchdata's StatefulDataLoader does."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.epoch, self.at, self.ended = n, -1, 0, True
+        self.resumed = False
+        self.read = 0
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        if self.ended or not self.resumed:
+            self.epoch, self.at = self.epoch + 1, 0
+        self.ended = self.resumed = False
+        order = np.random.default_rng(self.epoch).permutation(self.n)
+        while self.at < self.n:
+            self.at += 1
+            self.read += 1
+            yield torch.tensor(order[self.at - 1])
+        self.ended = True
+
+    def state_dict(self) -> dict[str, int]:
+        return {"epoch": self.epoch, "at": self.at, "ended": self.ended}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.epoch, self.at, self.ended = state["epoch"], state["at"], state["ended"]
+        self.resumed = True
+
+
+class CountedLoader:
+    """The same elements each pass, and no state."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter(torch.arange(self.n))
+
+
+@pytest.mark.parametrize("loader", [StatefulLoader, CountedLoader])
+@pytest.mark.parametrize(("factor", "buffer"), [(1, 0), (2.5, 0), (2, 1), (3, 7), (1.5, 100)])
+def test_a_wrapper_resumes_exactly_at_every_place(loader: Any, factor: float, buffer: int) -> None:
+    whole = echo_batches(loader(9), factor, buffer, seed=5)
+    states, seen, marks = [], [], []
+    for _ in range(3):
+        for x in whole:
+            seen.append(int(x))
+            states.append(pickle.dumps(whole.state_dict()))
+            marks.append(len(seen))
+        states.append(pickle.dumps(whole.state_dict()))
+        marks.append(len(seen))
+    for state, mark in zip(states, marks, strict=True):
+        resumed = echo_batches(loader(9), factor, buffer, seed=5)
+        resumed.load_state_dict(pickle.loads(state))
+        rest: list[int] = []
+        while resumed.epoch < 3:
+            rest += [int(x) for x in resumed]
+        assert rest == seen[mark:]
+
+
+def test_a_stateful_loader_is_not_read_again_from_its_beginning() -> None:
+    whole = echo_batches(StatefulLoader(100), 2, 4)
+    for _ in islice(whole, 150):
+        pass
+    state = whole.state_dict()
+    assert len(state["buffer"]["elements"]) <= 4
+    loader = StatefulLoader(100)
+    resumed = echo_batches(loader, 2, 4)
+    resumed.load_state_dict(state)
+    assert len(list(resumed)) == 50
+    assert loader.read == 100 - whole.read
+
+
+def test_a_state_of_other_settings_or_of_another_loader_is_refused() -> None:
+    state = echo_batches(StatefulLoader(5), 2, 3).state_dict()
+    with pytest.raises(ValueError, match="echo_buffer = 3, not 4; give both the same settings"):
+        echo_batches(StatefulLoader(5), 2, 4).load_state_dict(state)
+    with pytest.raises(ValueError, match="a list cannot load one; wrap the kind of loader"):
+        echo_batches([1, 2], 2, 3).load_state_dict(state)
+    del state["emitted"]
+    with pytest.raises(ValueError, match="the state is damaged; load another one"):
+        echo_batches(StatefulLoader(5), 2, 3).load_state_dict(state)
+
+
+def test_a_spoilt_element_is_not_saved() -> None:
+    echoed = echo_batches(StatefulLoader(4), 3, 2)
+    next(iter(echoed)).add_(1)
+    with pytest.raises(ChangedInPlaceError, match="changed in place"):
+        echoed.state_dict()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (lambda: echo_examples([1], 0.5), "echo_examples: factor is 0.5; give how often"),
+        (lambda: echo_examples([1], float("nan")), "echo_examples: factor is nan; give how often"),
+        (lambda: echo_batches([1], True), "echo_batches: factor is True; give how often"),
+        (lambda: echo_batches([1], "2"), "echo_batches: factor is '2'; give how often"),
+        (lambda: echo_examples([1], 2, -1), "echo_examples: buffer is -1; give how many"),
+        (lambda: echo_batches([1], 2, 1.5), "echo_batches: buffer_batches is 1.5; give how many"),
+        (lambda: echo_batches([1], 2, seed="a"), "echo_batches: seed is 'a'; give a whole number"),
+        (lambda: echo_batches(3, 2), "echo_batches: a int cannot be iterated; give a loader"),
+        (lambda: list(echo_batches([], 2)), "gives no elements; give one that has some, and no generator"),
+    ],
+)
+def test_wrong_use_is_said_in_one_sentence(wrong: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        wrong()
+
+
+def test_a_generator_is_no_loader_for_a_second_pass() -> None:
+    echoed = echo_examples((i for i in range(3)), 2)
+    assert list(echoed) == [0, 0, 1, 1, 2, 2]
+    with pytest.raises(ValueError, match="no generator for more than one pass"):
+        list(echoed)
