@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pipelines.exchange import Ints
 from pipelines.order import OrderBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where the examples of a block of batches come from; its batches share it.
+
+    Attributes:
+        order: which fresh example is emitted when, as which copy.
+        example_ids: [batches, batch size] the place of each example in the data.
+    """
+
+    order: OrderBlock
+    example_ids: Ints
 
 
 class Batch:
@@ -16,32 +30,31 @@ class Batch:
         targets: likewise.
     """
 
-    __slots__ = ("_block", "_ids", "_row", "inputs", "targets")
+    __slots__ = ("_origins", "_row", "inputs", "targets")
 
-    def __init__(self, inputs: Any, targets: Any, ids: Ints, block: OrderBlock, row: int) -> None:
+    def __init__(self, inputs: Any, targets: Any, origins: Origins, row: int) -> None:
         self.inputs = inputs
         self.targets = targets
-        self._ids = ids
-        self._block = block
+        self._origins = origins
         self._row = row
 
     def __len__(self) -> int:
-        return int(self._ids.shape[1])
+        return len(self.example_ids)
 
     @property
     def example_ids(self) -> Ints:
         """[batch] the place of each example in the data."""
-        example_ids: Ints = self._ids[self._row]
-        return example_ids
+        ids: Ints = self._origins.example_ids[self._row]
+        return ids
 
     @property
     def ordinals(self) -> Ints:
         """[batch] when each example was read: 0 for the first fresh example of all, then 1, 2, ..."""
-        ordinals: Ints = self._block.ordinals[self._row]
+        ordinals: Ints = self._origins.order.ordinals[self._row]
         return ordinals
 
     @property
     def copies(self) -> Ints:
         """[batch] copy number: 0 for the first emission of an example by the echo stage, then 1, 2, ..."""
-        copies: Ints = self._block.copies[self._row]
+        copies: Ints = self._origins.order.copies[self._row]
         return copies

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pipelines.augment import Augmentation
-from pipelines.batch import Batch
+from pipelines.batch import Batch, Origins
 from pipelines.bookkeeper import Bookkeeper
 from pipelines.checks import whole_number
 from pipelines.draws import Draws
@@ -44,6 +44,9 @@ class Pipeline:
         ValueError: the data or the settings cannot make a pipeline.
     """
 
+    _rows: Iterator[tuple[int, Any, Any]]
+    _handed_out: int
+
     def __init__(
         self,
         data: tuple[Array, Array],
@@ -63,43 +66,50 @@ class Pipeline:
         self._augment = augment
         self._seed = whole_number(seed, "Pipeline: seed", -math.inf, "give a whole number")
         self._settings = fingerprint(examples, batch_size, echo, augment, self._seed)
+        self._batch_size = batch_size
         stage = EchoStage.of(echo, batch_size)
         self._order = Order(stage, self._seed)
         self._books = Bookkeeper(stage, self._seed)
         self._fresh = FreshStream(examples, self._seed)
         at_once = _block_examples or (_BLOCK_EXAMPLES if augment is None else _BLOCK_EXAMPLES_WITH_DRAWS)
         self._batches_per_block = max(1, at_once // batch_size)
-        self._left = 0
+        self._close_block()
 
     def __iter__(self) -> Iterator[Batch]:
         return self
 
     def __next__(self) -> Batch:
-        if not self._left:
+        step = next(self._rows, None)
+        if step is None:
             self._open_block()
-        inputs, targets = next(self._gathered)
-        block = self._block
-        row = block.batches - self._left
-        self._left -= 1
+            step = next(self._rows)
+        row, inputs, targets = step
+        self._handed_out = row + 1
         if self._augment is not None:
-            size = block.ordinals.shape[1]
+            size = self._batch_size
             draws = self._draws.rows(slice(row * size, (row + 1) * size))
             inputs, targets = self._augment(inputs, targets, draws)
-        return Batch(inputs, targets, self._ids, block, row)
+        return Batch(inputs, targets, self._origins, row)
 
     def _open_block(self) -> None:
         """Get ready to hand out the next batches."""
         block = self._order.next_block(self._batches_per_block)
-        self._ids = self._fresh.example_ids(block.ordinals, block.oldest)
-        self._gathered = zip(*(field.batches(self._ids) for field in self._fields), strict=True)
+        ids = self._fresh.example_ids(block.ordinals, block.oldest)
+        self._origins = Origins(block, ids)
+        self._rows = zip(range(block.batches), *(field.batches(ids) for field in self._fields), strict=True)
         if self._augment is not None:
             self._draws = Draws(self._seed, block.ordinals.reshape(-1), block.draw_copies.reshape(-1))
-        self._block, self._left = block, block.batches
+        self._in_block, self._handed_out = block.batches, 0
+
+    def _close_block(self) -> None:
+        """Stand where the order stands, with nothing prepared."""
+        self._rows = iter(())
+        self._in_block = self._handed_out = 0
 
     @property
     def updates(self) -> int:
         """Batches handed out so far."""
-        return self._order.updates - self._left
+        return self._order.updates - self._in_block + self._handed_out
 
     @property
     def ledger(self) -> Ledger:
@@ -123,7 +133,7 @@ class Pipeline:
         require_same(self._settings, state)
         self._order.restore(*self._books.load_state_dict(state))
         self._fresh = FreshStream(self._fresh.examples, self._seed)
-        self._left = 0
+        self._close_block()
 
 
 def _common_length(data: Any) -> int:
