@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import INSERTION_POINTS, Compose, EchoSpec, Pipeline, RandomFlip, RandomShift
+from pipelines.gather import Field
 from pipelines.testing import assert_resumes_exactly
 
 IMAGES = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (13, 4, 4), dtype=np.uint8))
@@ -71,6 +72,19 @@ def test_a_used_pipeline_can_go_back_and_forth() -> None:
         assert stream.updates == position
     stream.load_state_dict(early)
     assert torch.equal(next(stream).inputs, first.inputs)
+
+
+def test_loading_a_state_reads_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[Field] = []
+    batches = Field.batches
+    monkeypatch.setattr(Field, "batches", lambda field, ids: reads.append(field) or batches(field, ids))
+    state, stream = state_after(3), pipeline()
+    reads.clear()
+    stream.load_state_dict(state)
+    assert stream.ledger.updates == 3
+    assert not reads
+    next(stream)
+    assert reads
 
 
 @pytest.mark.parametrize("insertion_point", INSERTION_POINTS)
