@@ -26,7 +26,7 @@ class LiveDisplay:
         self._console = console
         self._conditions = {one.condition: one for one in status.conditions}
         self._running: Counter[str] = Counter()
-        self._started_at = time.monotonic()
+        self._started_at: float | None = None
         self._ended = 0
         self._left = status.left
         self._progress = Progress(
@@ -44,6 +44,7 @@ class LiveDisplay:
     def started(self, trial: Trial) -> None:
         """A trial has been handed to a slot."""
         self._running[trial.search.condition.label] += 1
+        self._started_at = self._started_at or time.monotonic()
 
     def ended(self, record: TrialRecord) -> None:
         """A trial has its outcome."""
@@ -70,7 +71,8 @@ class LiveDisplay:
         )
 
     def _time_left(self) -> str:
-        """At the pace so far."""
+        """At the pace since the first trial began."""
+        assert self._started_at is not None
         seconds = round((time.monotonic() - self._started_at) / self._ended * self._left)
         return f"about {seconds // 60} min {seconds % 60:02d} s left"
 

@@ -9,6 +9,9 @@ from torch import Tensor, nn
 class Standardise(nn.Module):
     """`(x - mean) / std` with fixed numbers; any shape in, the same shape out."""
 
+    mean: Tensor
+    std: Tensor
+
     def __init__(self, mean: float, std: float) -> None:
         super().__init__()
         if not std > 0:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from study.cluster import local_ray, slots
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+from study.cluster import import_ahead, local_ray, slots
 from study.folder import ResultsFolder
 from study.plan import Plan
 from study.preflight import check_target
@@ -20,10 +23,8 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
     Idempotent: interrupt it anywhere and call it again. Nothing is written before all checks have passed;
     raises `UserError` where one fails.
     """
-    name = plan.spec.name
-    stored = (
-        stored_trials(open_store(results.tracking_uri), name) if store_exists(results.tracking_uri) else {}
-    )
+    name, uri = plan.spec.name, results.tracking_uri
+    stored = stored_trials(open_store(uri), name) if store_exists(uri) else {}
     something_waits = not all(has_result(stored.get(trial.id)) for trial in plan.trials)
     tags: dict[str, str] = {}
     if something_waits:
@@ -32,8 +33,14 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
         tags = provenance(workload.train_data())
     results.make_writable()
     results.study(name).mkdir(exist_ok=True)
-    writer = StudyWriter(open_store(results.tracking_uri), plan, results.artifacts.as_uri(), tags)
-    with Sweep(plan, writer, results, observer) as sweep:
-        if sweep.waiting:
-            with local_ray(workers):
-                run_trials(sweep, slots(plan.spec.resources))
+    with ExitStack() as stack:
+        # A new store takes seconds to make, and so does Ray: side by side.
+        opening = stack.enter_context(ThreadPoolExecutor(max_workers=1)).submit(open_store, uri)
+        if something_waits:
+            stack.enter_context(local_ray(workers))
+            at_a_time = slots(plan.spec.resources)
+            import_ahead(at_a_time, plan.spec.resources)
+        writer = StudyWriter(opening.result(), plan, results.artifacts.as_uri(), tags)
+        with Sweep(plan, writer, results, observer) as sweep:
+            if sweep.waiting:
+                run_trials(sweep, at_a_time)

@@ -45,7 +45,7 @@ class StoredTrial:
 
 
 def runs_of_kind(client: MlflowClient, study: str, kind: str) -> Iterator[Run]:
-    """All runs of one kind (study, search, trial) of a study, page by page; none if there is no such study."""
+    """All runs of one kind (study, search, trial) of a study, page by page; none if the study is unknown."""
     experiment = client.get_experiment_by_name(study)
     if experiment is None:
         return
