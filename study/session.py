@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 from study.cluster import import_ahead, local_ray, slots
@@ -34,13 +33,11 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
     results.make_writable()
     results.study(name).mkdir(exist_ok=True)
     with ExitStack() as stack:
-        # A new store takes seconds to make, and so does Ray: side by side.
-        opening = stack.enter_context(ThreadPoolExecutor(max_workers=1)).submit(open_store, uri)
         if something_waits:
             stack.enter_context(local_ray(workers))
             at_a_time = slots(plan.spec.resources)
-            import_ahead(at_a_time, plan.spec.resources)
-        writer = StudyWriter(opening.result(), plan, results.artifacts.as_uri(), tags)
+            import_ahead(at_a_time, plan.spec.resources)  # while a new store is made, which takes seconds too
+        writer = StudyWriter(open_store(uri), plan, results.artifacts.as_uri(), tags)
         with Sweep(plan, writer, results, observer) as sweep:
             if sweep.waiting:
                 run_trials(sweep, at_a_time)
