@@ -4,8 +4,11 @@ from pipelines.augment import Augmentation, Compose, RandomCrop, RandomFlip, Ran
 from pipelines.batch import Batch
 from pipelines.draws import Draws
 from pipelines.echo import INSERTION_POINTS, EchoSpec
-from pipelines.indexed import Pipeline
 from pipelines.ledger import Ledger
+from pipelines.pipeline import Pipeline
+from pipelines.prefetch import Prefetch
+from pipelines.shards import TarSource
+from pipelines.sources import DatasetSource, MapSource, MemorySource, SourceError, StreamSource
 from pipelines.wrappers import echo_batches, echo_examples
 
 __all__ = [
@@ -13,13 +16,20 @@ __all__ = [
     "Augmentation",
     "Batch",
     "Compose",
+    "DatasetSource",
     "Draws",
     "EchoSpec",
     "Ledger",
+    "MapSource",
+    "MemorySource",
     "Pipeline",
+    "Prefetch",
     "RandomCrop",
     "RandomFlip",
     "RandomShift",
+    "SourceError",
+    "StreamSource",
+    "TarSource",
     "echo_batches",
     "echo_examples",
 ]

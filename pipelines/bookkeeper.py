@@ -17,6 +17,7 @@ from pipelines.echo import EchoStage
 from pipelines.exchange import Ints, exchange
 from pipelines.ledger import Ledger
 from pipelines.order import Order
+from pipelines.state import damaged_state
 
 _NEVER = -1
 """Stands for the update of an element's last emission where it has had none."""
@@ -28,7 +29,7 @@ class Bookkeeper:
     """Ledger and state of a pipeline, for any number of updates not below the number asked for before."""
 
     def __init__(self, stage: EchoStage, seed: int) -> None:
-        self._stage = stage
+        self.stage = stage
         self._order = Order(stage, seed)
         self._duplicates = self._repeats = self._lag_updates = 0  # in elements
         self._oldest = 0  # no element before this one will be emitted again
@@ -38,22 +39,31 @@ class Bookkeeper:
     def ledger(self, updates: int) -> Ledger:
         """The ledger after `updates` updates."""
         self._follow(updates)
-        stage = self._stage
+        stage = self.stage
         width = stage.examples_per_element
         emitted = updates * stage.elements_per_batch
-        incoming = emitted + max(stage.slots, 1) - 1 if emitted else 0
-        read = stage.elements(incoming - 1) + 1 if incoming else 0
+        waiting = max(stage.slots, 1) - 1 if emitted else 0
         return Ledger(
             ratio=stage.ratio,
             updates=updates,
-            examples_read=read * width,
+            examples_read=self.examples_read(updates),
             examples_consumed=emitted * width,
             duplicates=self._duplicates * width,
             repeats=self._repeats * width,
             lag_updates=self._lag_updates * width,
             buffer_examples=stage.slots * width,
-            buffer_fill=(incoming - emitted) * width,
+            buffer_fill=waiting * width,
         )
+
+    def examples_read(self, updates: int) -> int:
+        """How many fresh examples have been read after `updates` updates, any number."""
+        elements = self.stage.elements_read(updates * self.stage.elements_per_batch)
+        return elements * self.stage.examples_per_element
+
+    def held(self, updates: int) -> Ints:
+        """The elements that have been read and will be emitted again after `updates` updates, ascending."""
+        self._follow(updates)
+        return self._order.held
 
     def state_dict(self, updates: int) -> dict[str, Any]:
         """Where the order stands after `updates` updates: a few integers, and two for each slot.
@@ -78,7 +88,7 @@ class Bookkeeper:
             ValueError: `state` cannot be a state of this order; nothing has changed.
         """
         updates, counts, (behind, ago) = self._checked(state)
-        slots = len(behind) + updates * self._stage.elements_per_batch - 1 - behind
+        slots = len(behind) + updates * self.stage.elements_per_batch - 1 - behind
         self._order.restore(updates, slots)
         self._duplicates, self._repeats, self._lag_updates = counts
         self._oldest, self._last_update = int(self._order.waiting.min()), np.full(1, _NEVER)
@@ -92,7 +102,7 @@ class Bookkeeper:
             updates, counts = state["updates"], state["counts"]
             behind, ago = slots = state["slots"].numpy().astype(np.int64)
             ordered = np.sort(behind)
-            emitted = updates * self._stage.elements_per_batch
+            emitted = updates * self.stage.elements_per_batch
             sound = (
                 all(type(number) is int and number >= 0 for number in (updates, *counts))
                 and len(counts) == 3
@@ -104,12 +114,12 @@ class Bookkeeper:
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             sound = False
         if not sound:
-            raise ValueError("This state of a pipeline is damaged; load another one, or start without it.")
+            raise damaged_state()
         return updates, counts, slots
 
     def _follow(self, updates: int) -> None:
         """Walk on to `updates`, counting."""
-        width = self._stage.elements_per_batch
+        width = self.stage.elements_per_batch
         at_once = max(1, _ELEMENTS_AT_ONCE // width)
         while (done := self._order.updates) < updates:
             batches = min(at_once, updates - done)
@@ -123,7 +133,7 @@ class Bookkeeper:
 
     def _make_room(self, emissions: int) -> None:
         """Let the table hold every element that waits after so many more emissions; drop the rest."""
-        newest = self._stage.elements(self._order.buffer.taken + emissions - 1)
+        newest = self.stage.elements(self._order.buffer.taken + emissions - 1)
         if newest - self._oldest < len(self._last_update):
             return
         oldest = int(self._order.waiting.min())

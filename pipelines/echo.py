@@ -98,6 +98,14 @@ class EchoStage:
         p, q = self.ratio.as_integer_ratio()
         return emissions // p if q == 1 else ((emissions + 1) * q - 1) // p
 
+    def elements_read(self, emitted: Whole) -> Whole:
+        """How many elements must have been read for so many emissions to leave the echo buffer.
+
+        All slots are full before the first one is emitted, and a slot is refilled when the next one is.
+        """
+        incoming = emitted + max(self.slots, 1) - 1
+        return (self.elements(incoming - 1) + 1) * (emitted > 0)
+
     def copies(self, emissions: Whole) -> Whole:
         """The copy number of each emission: 0 for an element's first, then 1, 2, ..."""
         p, q = self.ratio.as_integer_ratio()

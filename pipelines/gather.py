@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,3 +43,20 @@ class Field:
             return iter(torch.from_numpy(block).unbind() if self._tensor_out else block)
         picked = map(source.take, ids, repeat(0))
         return map(torch.from_numpy, picked) if self._tensor_out else picked
+
+
+def common_length(data: Any, name: str) -> int:
+    """How many examples there are; a `ValueError` if `data` are no pair of equally long arrays or tensors."""
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise ValueError(f"{name}: data are no pair; give a tuple of inputs and targets.")
+    for part in data:
+        if not isinstance(part, np.ndarray | torch.Tensor) or part.ndim == 0:
+            raise ValueError(
+                f"{name}: data hold a {type(part).__name__}; give arrays or tensors with one example a row."
+            )
+    inputs, targets = map(len, data)
+    if inputs != targets:
+        raise ValueError(f"{name}: there are {inputs} inputs but {targets} targets; give as many of each.")
+    if not inputs:
+        raise ValueError(f"{name}: the data are empty; give at least one example.")
+    return inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 
@@ -21,6 +21,9 @@ class Ledger:
         buffer_examples: examples the echo buffer can hold; 0 = none.
         buffer_fill: examples now waiting in it. The slot emitted last is refilled on the next demand, so a
             running buffer of examples has one place free.
+        bytes_held: what the payloads take that the echo stage keeps for emissions to come, each example once;
+            0 with data in memory, where it keeps none.
+        skipped: damaged parts of the source that were left out, where the source was asked to.
     """
 
     ratio: Fraction
@@ -32,6 +35,22 @@ class Ledger:
     lag_updates: int
     buffer_examples: int
     buffer_fill: int
+    bytes_held: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Ledger) -> Ledger:
+        """The ledger of two ranks together. Updates add up too: they are batches handed out.
+
+        Raises:
+            ValueError: they echo by different factors.
+        """
+        if self.ratio != other.ratio:
+            raise ValueError(
+                f"Ledgers with echo factors {self.ratio} and {other.ratio} do not add up; give those of "
+                "one run."
+            )
+        counts = (field.name for field in fields(self) if field.name != "ratio")
+        return Ledger(self.ratio, **{name: getattr(self, name) + getattr(other, name) for name in counts})
 
     @property
     def fresh_examples(self) -> float:

@@ -74,6 +74,12 @@ class Order:
         """[slots, at least one] the elements in the echo buffer, its next refill done."""
         return self.stage.elements(self.buffer.slots)
 
+    @property
+    def held(self) -> Ints:
+        """The elements that have been read and will be emitted again, ascending."""
+        waiting = np.unique(self.waiting)
+        return waiting[waiting < self.stage.elements_read(self.buffer.emitted)]
+
     def restore(self, updates: int, slots: Ints) -> None:
         """Stand after so many updates, with these incoming elements in the echo buffer."""
         self.buffer.restore(updates * self.stage.elements_per_batch, slots)

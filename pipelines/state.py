@@ -11,7 +11,9 @@ from pipelines.echo import EchoSpec
 Settings = dict[str, int | str]
 
 
-def fingerprint(source: int | str, batch_size: int, echo: EchoSpec, augment: object, seed: int) -> Settings:
+def fingerprint(
+    source: int | str, batch_size: int, echo: EchoSpec, augment: object, seed: int, shard: tuple[int, int]
+) -> Settings:
     """What decides a pipeline's stream, in words that are the same in every process."""
     without_echo = echo.ratio == 1
     return {
@@ -22,7 +24,13 @@ def fingerprint(source: int | str, batch_size: int, echo: EchoSpec, augment: obj
         "echo_buffer": 0 if without_echo else int(echo.buffer),
         "augment": re.sub(r" at 0x[0-9a-fA-F]+", "", repr(augment)),
         "seed": seed,
+        "shard": f"{shard[0]} of {shard[1]}",
     }
+
+
+def damaged_state() -> ValueError:
+    """What is raised for a state that cannot be one."""
+    return ValueError("This state of a pipeline is damaged; load another one, or start without it.")
 
 
 def require_same(settings: Settings, state: Mapping[str, Any]) -> None:

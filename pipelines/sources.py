@@ -1,0 +1,194 @@
+"""Where fresh examples come from: what a source is, and those that know their examples by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch.utils.data import DataLoader, IterableDataset, default_collate
+
+from pipelines.checks import whole_number
+from pipelines.exchange import Ints
+from pipelines.gather import Field, common_length
+from pipelines.pixels import Array
+
+Pair = tuple[Any, Any]
+"""An input and a target, or a stack of each."""
+
+
+class SourceError(ValueError):
+    """The data cannot be read: one sentence that says which, where, and what to do."""
+
+
+@runtime_checkable
+class MapSource(Protocol):
+    """A source that knows its examples by number, 0, 1, ..., and reads those it is asked for.
+
+    The pipeline chooses the order, a permutation of all examples each pass, so that the stream is that of the
+    same data in memory.
+
+    Attributes:
+        examples: how many there are; what a saved state knows the source by.
+    """
+
+    examples: int
+
+    def read(self, groups: Iterable[Ints]) -> Iterator[Pair]:
+        """For each group of example ids, in turn, their inputs and targets, each stacked: [group, ...].
+
+        Both are arrays or tensors in memory of their own, all alike in shape and type. `groups` is endless,
+        and may be asked for more groups than have been handed out. Reading the same example again must give
+        the same: what is random belongs into the augmentation.
+
+        Raises:
+            SourceError: an example cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class StreamSource(Protocol):
+    """A source that can only be read from the front, in an order of its own.
+
+    Attributes:
+        identity: what a saved state knows the source by; the same in every process.
+        skips_damage: whether examples that cannot be read are left out and counted, rather than an error.
+    """
+
+    identity: str
+    skips_damage: bool
+
+    def read_pass(
+        self, number: int, seed: int, rank: int, world_size: int
+    ) -> Iterator[tuple[int, Callable[[], Pair]]]:
+        """The share of one reader in pass `number`: example ids, and functions that give the examples.
+
+        Depends on the arguments alone. In each pass, every example is in the share of exactly one of the
+        ranks 0..`world_size` - 1. The functions let the reader go past examples without decoding them; they
+        are called at most once.
+
+        Raises:
+            SourceError: the source cannot be read on; likewise the functions, for single examples.
+        """
+        ...
+
+
+class MemorySource:
+    """Arrays or tensors, read through the streaming engine.
+
+    Pays off where an augmentation is costly and `after_augmentation` is to spare it; else give the pair
+    itself to the pipeline, which then takes the faster index engine and gives the same stream.
+
+    Raises:
+        ValueError: the data are no pair of equally long arrays or tensors.
+    """
+
+    def __init__(self, inputs: Array, targets: Array) -> None:
+        self.examples = common_length((inputs, targets), "MemorySource")
+        self._fields = Field(inputs), Field(targets)
+
+    def read(self, groups: Iterable[Ints]) -> Iterator[Pair]:
+        """See `MapSource`."""
+        inputs, targets = self._fields
+        for ids in groups:
+            yield next(inputs.batches(ids[None])), next(targets.batches(ids[None]))
+
+
+class DatasetSource:
+    """A map-style torch `Dataset` of (input, target) pairs, read through a `DataLoader`.
+
+    The stream is the same for every number of workers. torch's `default_collate` stacks the examples, so that
+    arrays and numbers become tensors.
+
+    Args:
+        dataset: has `__len__` and `__getitem__`, and gives equally shaped examples.
+        workers: processes that read; 0 = the reading happens in this one.
+
+    Raises:
+        ValueError: the data set is of another kind, or empty.
+    """
+
+    def __init__(self, dataset: Any, workers: int = 0) -> None:
+        kind = type(dataset).__name__
+        if isinstance(dataset, IterableDataset) or not (
+            hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+        ):
+            raise ValueError(
+                f"DatasetSource: a {kind} cannot be read by number; give a map-style data set, with __len__ "
+                "and __getitem__."
+            )
+        self.examples = len(dataset)
+        if not self.examples:
+            raise ValueError(f"DatasetSource: the {kind} is empty; give at least one example.")
+        self._dataset = dataset
+        self._workers = whole_number(workers, "DatasetSource: workers", 0, "give a number of processes, or 0")
+
+    def read(self, groups: Iterable[Ints]) -> Iterator[Pair]:
+        """See `MapSource`.
+
+        Raises:
+            SourceError: a worker died, or examples cannot be stacked. Errors of the data set pass through.
+        """
+        loader = DataLoader(
+            self._dataset,
+            batch_sampler=(ids.tolist() for ids in groups),
+            num_workers=self._workers,
+            collate_fn=_stacked_or_why_not,
+            generator=torch.Generator(),  # or torch would draw from its global one
+        )
+        reading = iter(loader)
+        while True:
+            try:
+                stacked = next(reading)
+            except StopIteration:
+                return
+            except RuntimeError as error:
+                if "DataLoader worker (pid" not in str(error):
+                    raise
+                raise SourceError(
+                    f"A worker process that reads the {type(self._dataset).__name__} died "
+                    f"({str(error).splitlines()[0].rstrip('. ')}); give it more memory, or read with "
+                    "workers=0 to see what happens."
+                ) from error
+            if isinstance(stacked, str):
+                raise SourceError(stacked)
+            yield stacked
+
+
+def stack(examples: Sequence[Any]) -> Pair:
+    """Inputs and targets of (input, target) pairs, each as one tensor.
+
+    Raises:
+        SourceError: the examples are no such pairs, or differ in shape.
+    """
+    stacked = _stacked_or_why_not(examples)
+    if isinstance(stacked, str):
+        raise SourceError(stacked)
+    return stacked
+
+
+def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | str:
+    """A sentence rather than an exception, which would arrive from a worker with a traceback as message."""
+    for example in examples:
+        if not isinstance(example, tuple | list) or len(example) != 2:
+            return f"An example is a {type(example).__name__}, no pair; give (input, target) for each."
+    stacks = []
+    for name, parts in zip(("inputs", "targets"), zip(*examples, strict=True), strict=True):
+        try:
+            stacked = default_collate(list(parts))
+        except (RuntimeError, TypeError):
+            stacked = None
+        if not isinstance(stacked, torch.Tensor):
+            kinds = sorted({_described(part) for part in parts})
+            return (
+                f"The {name} cannot be stacked into one tensor ({', '.join(kinds)}); give numbers, arrays or "
+                "tensors, all of one shape."
+            )
+        stacks.append(stacked)
+    return stacks[0], stacks[1]
+
+
+def _described(part: Any) -> str:
+    shape = getattr(part, "shape", None)
+    return type(part).__name__ + (f" {tuple(shape)}" if shape is not None else "")
