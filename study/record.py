@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from study.clocks import Clocks
-from study.plan import Trial
 from study.result import Evaluation, Outcome, Rank, Target, best_value, first_reached
+
+if TYPE_CHECKING:
+    from study.plan import Trial
 
 
 @dataclass(frozen=True, slots=True)

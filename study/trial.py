@@ -13,18 +13,20 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pipelines import EchoSpec, Pipeline
 from study.clocks import Clocks
-from study.plan import Trial
 from study.racing import cannot_win
 from study.result import Evaluation, Outcome, Rank, Target
 from study.seeds import derived_seed
-from study.spec import StudySpec
 from study.workloads.base import Workload
+
+if TYPE_CHECKING:  # a worker needs no plan, and starts a second sooner without
+    from study.plan import Trial
+    from study.spec import StudySpec
 
 
 @dataclass(frozen=True, slots=True)
