@@ -26,7 +26,8 @@ class EchoPass(Iterator[Any]):
 
     def __init__(self, elements: Iterator[Any], ratio: Fraction, slots: int, seed: int, deep: bool) -> None:
         self._elements = elements
-        self._ratio = ratio
+        self._emissions, self._per_elements = ratio.as_integer_ratio()
+        self._shared = ratio > 1
         self._capacity = max(1, slots)
         self._seed = seed
         self._deep = deep
@@ -45,7 +46,7 @@ class EchoPass(Iterator[Any]):
         self._hole = next(self._draws) * len(self._slots) >> 32
         self.emitted += 1
         held = self._slots[self._hole]
-        return held.copy() if self._ratio > 1 else held.element
+        return held.copy() if self._shared else held.element
 
     @property
     def finished(self) -> bool:
@@ -112,7 +113,7 @@ class EchoPass(Iterator[Any]):
         if not self._left:
             if self._ended or not self._read_one():
                 return None
-            p, q = self._ratio.as_integer_ratio()
+            p, q = self._emissions, self._per_elements
             self._left = self._read * p // q - (self._read - 1) * p // q
         self._left -= 1
         return self._current

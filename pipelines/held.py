@@ -9,6 +9,9 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+_SINGLE = (int, float, bool, str, bytes, bytearray, type(None))
+"""Leaves that are common beside tensors, known without asking what they can do."""
+
 
 class ChangedInPlaceError(ValueError):
     """A tensor was changed in place while later copies of it were still to come."""
@@ -48,7 +51,7 @@ class Held:
             ChangedInPlaceError: it is no longer what it was when it was read.
         """
         self.require_unchanged()
-        return copy.deepcopy(self.element) if self._deep else _through(self.element, _alias)
+        return _through(self.element, _own if self._deep else _alias)
 
     def require_unchanged(self) -> None:
         """`ChangedInPlaceError` unless all tensors are what they were when they were read."""
@@ -66,6 +69,11 @@ class Held:
         return leaf
 
 
+def _own(leaf: Any) -> Any:
+    """A deep copy. Of a tensor, itself alone: deepcopy would take the storage that it may be a small view of."""
+    return leaf.clone() if isinstance(leaf, torch.Tensor) else copy.deepcopy(leaf)
+
+
 def _alias(leaf: Any) -> Any:
     if isinstance(leaf, torch.Tensor):
         return leaf if leaf.requires_grad else leaf.detach()
@@ -80,17 +88,24 @@ def _through(element: Any, change: Callable[[Any], Any]) -> Any:
     """`element` with new containers, each leaf changed; containers keep their types and other attributes."""
     if isinstance(element, torch.Tensor | np.ndarray):
         return change(element)
+    kind = type(element)
+    if kind is list:
+        return [_through(part, change) for part in element]
+    if kind is dict:
+        return {name: _through(part, change) for name, part in element.items()}
+    if kind is tuple:
+        return tuple([_through(part, change) for part in element])
+    if kind in _SINGLE:
+        return change(element)
     if isinstance(element, tuple):
         parts = [_through(part, change) for part in element]
-        if type(element) is tuple:
-            return tuple(parts)
         return element._make(parts) if hasattr(element, "_make") else element
     if isinstance(element, MutableMapping):
         fresh = copy.copy(element)
         for name, part in element.items():
             fresh[name] = _through(part, change)
         return fresh
-    if isinstance(element, MutableSequence) and not isinstance(element, bytearray):
+    if isinstance(element, MutableSequence):
         several = copy.copy(cast(Any, element))
         for place, part in enumerate(element):
             several[place] = _through(part, change)

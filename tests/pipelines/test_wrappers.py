@@ -267,6 +267,12 @@ def test_copies_asked_for_may_be_changed_at_will() -> None:
     assert tensor.tolist() == array.tolist() == [1, 1, 1]
 
 
+def test_a_copy_of_a_view_is_as_small_as_the_view() -> None:
+    whole = torch.zeros(1000, 10)
+    copies = list(echo_batches(whole[:20].split(10), 2, copy=True))
+    assert [copy.untyped_storage().nbytes() for copy in copies] == [400] * 4
+
+
 class StatefulLoader:
     """Batches of a shuffled range; knows where it is, as torchdata's StatefulDataLoader does."""
 
