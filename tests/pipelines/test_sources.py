@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import IterableDataset, TensorDataset
+
+from pipelines import DatasetSource, EchoSpec, MapSource, MemorySource, Pipeline, SourceError
+from pipelines.sources import stack
+from pipelines.testing import assert_resumes_exactly
+
+IMAGES = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (17, 3, 4), dtype=np.uint8))
+LABELS = torch.arange(17)
+ECHO = EchoSpec(1.5, "before_augmentation", 9)
+
+
+def make(data: Any, **settings: Any) -> Pipeline:
+    return Pipeline(data, **({"batch_size": 5, "echo": ECHO, "seed": 3} | settings))
+
+
+class Pictures:
+    """A data set of NumPy arrays and plain integers."""
+
+    def __len__(self) -> int:
+        return 17
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return IMAGES[index].numpy(), index
+
+
+class Killed(Pictures):
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        os._exit(3)
+
+
+class Broken(Pictures):
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        raise RuntimeError(f"picture {index} is torn")
+
+
+class OfManySizes(Pictures):
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return np.zeros((3, 4 + index)), index
+
+
+class Triples(Pictures):
+    def __getitem__(self, index: int) -> Any:
+        return index, index, index
+
+
+@pytest.mark.parametrize("source", [MemorySource(IMAGES, LABELS), DatasetSource(Pictures())])
+def test_the_sources_that_are_read_by_number_are_map_sources(source: Any) -> None:
+    assert isinstance(source, MapSource)
+    ((inputs, targets),) = source.read([np.array([3, 1])])
+    assert torch.equal(torch.as_tensor(inputs), IMAGES[[3, 1]])
+    assert targets.tolist() == [3, 1]
+
+
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker processes")
+@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+@pytest.mark.parametrize("dataset", [TensorDataset(IMAGES, LABELS), Pictures()])
+def test_the_stream_is_the_same_for_every_number_of_workers(workers: int, dataset: Any) -> None:
+    with make(DatasetSource(dataset, workers)) as stream:
+        for batch, same in zip(islice(make((IMAGES, LABELS)), 12), stream, strict=False):
+            assert torch.equal(batch.inputs, same.inputs)
+            assert torch.equal(batch.targets, same.targets)
+            assert np.array_equal(batch.example_ids, same.example_ids)
+
+
+@pytest.mark.parametrize("insertion_point", ["before_augmentation", "after_batching"])
+def test_a_data_set_resumes_exactly(insertion_point: str) -> None:
+    echo = EchoSpec(2.5, insertion_point, 9)
+    assert_resumes_exactly(lambda: make(DatasetSource(Pictures()), echo=echo), batches=14)
+
+
+def test_workers_may_differ_between_saving_and_resuming() -> None:
+    with make(DatasetSource(Pictures(), 1)) as saved, make(DatasetSource(Pictures(), 0)) as resumed:
+        list(islice(saved, 7))
+        resumed.load_state_dict(saved.state_dict())
+        assert torch.equal(next(saved).inputs, next(resumed).inputs)
+
+
+def test_reading_leaves_the_global_generators_alone() -> None:
+    torch.manual_seed(1), np.random.seed(1), random.seed(1)
+    before = torch.get_rng_state(), np.random.get_state()[1].tolist(), random.getstate()
+    list(islice(make(DatasetSource(Pictures())), 5))
+    after = torch.get_rng_state(), np.random.get_state()[1].tolist(), random.getstate()
+    assert torch.equal(before[0], after[0])
+    assert before[1:] == after[1:]
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_worker_that_dies_is_one_sentence(ahead: int) -> None:
+    stream = make(DatasetSource(Killed(), workers=1)).prefetch(ahead)
+    with pytest.raises(SourceError, match=r"reads the Killed died \(DataLoader worker .*workers=0") as caught:
+        next(stream)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_errors_of_the_data_set_pass_through(workers: int) -> None:
+    with pytest.raises(RuntimeError, match=r"picture \d+ is torn"):
+        next(make(DatasetSource(Broken(), workers)))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(
+    ("dataset", "complaint"),
+    [
+        (
+            OfManySizes(),
+            r"^The inputs cannot be stacked into one tensor \(ndarray \(3, .*all of one shape\.$",
+        ),
+        (Triples(), r"^An example is a tuple, no pair; give \(input, target\) for each\.$"),
+    ],
+)
+def test_examples_that_cannot_be_stacked_are_one_sentence(workers: int, dataset: Any, complaint: str) -> None:
+    with pytest.raises(SourceError, match=complaint):
+        next(make(DatasetSource(dataset, workers)))
+
+
+def test_words_are_no_targets() -> None:
+    with pytest.raises(SourceError, match=r"The targets cannot be stacked into one tensor \(str\)"):
+        stack([(1, "cat"), (2, "dog")])
+
+
+class Streamed(Pictures, IterableDataset[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        return iter([])
+
+
+@pytest.mark.parametrize("dataset", [Streamed(), iter([]), 7])
+def test_what_cannot_be_read_by_number_is_refused(dataset: Any) -> None:
+    with pytest.raises(ValueError, match=r"cannot be read by number; give a map-style data set"):
+        DatasetSource(dataset)
+
+
+def test_an_empty_data_set_is_refused() -> None:
+    with pytest.raises(ValueError, match="the list is empty; give at least one example"):
+        DatasetSource([])
+
+
+@pytest.mark.parametrize("workers", [-1, 1.5, None])
+def test_what_is_no_number_of_workers_is_refused(workers: Any) -> None:
+    with pytest.raises(ValueError, match=r"DatasetSource: workers is .*; give a number of processes, or 0"):
+        DatasetSource(Pictures(), workers)
+
+
+def test_data_in_memory_must_be_equally_long() -> None:
+    with pytest.raises(ValueError, match="MemorySource: there are 17 inputs but 16 targets"):
+        MemorySource(IMAGES, LABELS[:16])
