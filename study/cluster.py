@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import shutil
@@ -64,14 +63,3 @@ def slots(resources: Resources) -> int:
                 f"is {amount:g}, but Ray has {have.get(kind, 0):g} {kind} here; lower it.",
             )
     return int(min(have[kind] / amount for kind, amount in wanted.items() if amount))
-
-
-def import_ahead(processes: int, resources: Resources) -> None:
-    """Start importing PyTorch in so many worker processes, and return at once; Tune takes them over."""
-    load = ray.remote(num_cpus=resources.cpu, num_gpus=resources.gpu)(_import_the_worker)
-    for _ in range(processes):
-        load.remote()
-
-
-def _import_the_worker() -> None:
-    importlib.import_module("study.worker")

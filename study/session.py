@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
-from study.cluster import import_ahead, local_ray, slots
+from study.cluster import local_ray, slots
 from study.folder import ResultsFolder
 from study.plan import Plan
 from study.preflight import check_target
@@ -32,12 +30,11 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
         tags = provenance(workload.train_data())
     results.make_writable()
     results.study(name).mkdir(exist_ok=True)
-    with ExitStack() as stack:
-        if something_waits:
-            stack.enter_context(local_ray(workers))
-            at_a_time = slots(plan.spec.resources)
-            import_ahead(at_a_time, plan.spec.resources)  # while a new store is made, which takes seconds too
-        writer = StudyWriter(open_store(uri), plan, results.artifacts.as_uri(), tags)
-        with Sweep(plan, writer, results, observer) as sweep:
-            if sweep.waiting:
-                run_trials(sweep, at_a_time)
+
+    def open_writer() -> StudyWriter:
+        return StudyWriter(open_store(uri), plan, results.artifacts.as_uri(), tags)
+
+    with Sweep(plan, stored, open_writer, results, observer) as sweep:
+        if sweep.waiting:
+            with local_ray(workers):
+                run_trials(sweep, slots(plan.spec.resources))

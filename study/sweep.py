@@ -6,6 +6,7 @@ Nothing here knows of Ray: `study.tune` connects it to Ray Tune.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol
@@ -40,26 +41,34 @@ class Sweep:
     That order is what makes racing safe across a crash of the driver: the result that beats a trial is in
     the store before the beaten trial is. As a context manager it closes the study's runs, also when the
     sweep is interrupted; an error of the store stops the sweep.
+
+    `stored` is what the store knew of the trials before; `open_writer` is called on the writing thread, so
+    that making a new store takes place while the first trials start.
     """
 
-    def __init__(self, plan: Plan, writer: StudyWriter, results: ResultsFolder, observer: Observer) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        stored: Mapping[str, StoredTrial],
+        open_writer: Callable[[], StudyWriter],
+        results: ResultsFolder,
+        observer: Observer,
+    ) -> None:
         self.plan = plan
         self.race = Race()
-        self.waiting = [
-            trial for trial in plan.in_running_order() if not has_result(writer.trials.get(trial.id))
-        ]
+        self.waiting = [trial for trial in plan.in_running_order() if not has_result(stored.get(trial.id))]
         self.folder = results.study(plan.spec.name)
         self._left = Counter(trial.search.id for trial in self.waiting)
         self._open_searches: dict[str, Search] = {}
         self._records: dict[str, TrialRecord] = {}
-        self._writer = writer
         self._observer = observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mlflow-writer")
+        self._writer = self._thread.submit(open_writer)
         self._written: list[Future[None]] = []
         for trial in plan.trials:
-            stored = writer.trials.get(trial.id)
-            if stored and stored.rank:
-                self.race.record(trial.search.id, stored.rank)
+            known = stored.get(trial.id)
+            if known and known.rank:
+                self.race.record(trial.search.id, known.rank)
 
     def start(self, trial: Trial) -> None:
         """A trial is handed to a slot."""
@@ -105,14 +114,18 @@ class Sweep:
 
     def _submit_trial(self, record: TrialRecord) -> None:
         def write() -> None:
-            self._writer.write_trial(record)
+            self._writer.result().write_trial(record)
             Checkpoint(self.folder / "checkpoints", record.trial.id).remove()
 
         self._written.append(self._thread.submit(write))
 
     def _submit_search(self, search: Search, *, finished: bool) -> None:
         best = self.race.best(search.id)
-        self._written.append(self._thread.submit(self._writer.write_search, search, best, finished=finished))
+
+        def write() -> None:
+            self._writer.result().write_search(search, best, finished=finished)
+
+        self._written.append(self._thread.submit(write))
 
     def _raise_store_errors(self, *, wait: bool) -> None:
         """Raise what a finished write raised; with `wait`, of all writes."""
@@ -134,7 +147,7 @@ class Sweep:
         for search in self._open_searches.values():
             self._submit_search(search, finished=False)
         finished = kind is None and not self._open_searches and sum(self._left.values()) == 0
-        self._written.append(self._thread.submit(self._writer.close, finished=finished))
+        self._written.append(self._thread.submit(lambda: self._writer.result().close(finished=finished)))
         self._thread.shutdown(wait=True)
         if kind is None:
             self._raise_store_errors(wait=True)

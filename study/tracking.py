@@ -104,8 +104,9 @@ class StudyWriter:
             if experiment
             else client.create_experiment(plan.spec.name, artifact_location=artifacts)
         )
-        self.trials = stored_trials(client, plan.spec.name)
-        self._trial_runs = {trial_id: stored.run_id for trial_id, stored in self.trials.items()}
+        self._trial_runs = {
+            trial_id: stored.run_id for trial_id, stored in stored_trials(client, plan.spec.name).items()
+        }
         self._search_runs = {
             run.data.tags[SEARCH_ID]: run.info.run_id
             for run in runs_of_kind(client, plan.spec.name, "search")

@@ -33,7 +33,9 @@ def sweep_on(plan, results):
     results.study(plan.spec.name).mkdir()
 
     def make() -> Sweep:
-        return Sweep(plan, StudyWriter(open_store(results.tracking_uri), plan, None, {}), results, Silent())
+        client = open_store(results.tracking_uri)
+        stored = stored_trials(client, plan.spec.name)
+        return Sweep(plan, stored, lambda: StudyWriter(client, plan, None, {}), results, Silent())
 
     return make
 
