@@ -70,7 +70,7 @@ class Held:
 
 
 def _own(leaf: Any) -> Any:
-    """A deep copy. Of a tensor, itself alone: deepcopy would take the storage that it may be a small view of."""
+    """A deep copy; of a tensor just its own part of the storage, all of which deepcopy would take."""
     return leaf.clone() if isinstance(leaf, torch.Tensor) else copy.deepcopy(leaf)
 
 
