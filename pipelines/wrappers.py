@@ -73,7 +73,8 @@ class Echoed(IterableDataset[T]):
         self._name = name
         if not hasattr(loader, "__iter__"):
             raise ValueError(
-                f"{name}: a {type(loader).__name__} cannot be iterated; give a loader, a list or a generator."
+                f"{name}: a {type(loader).__name__} cannot be iterated; give a loader, as "
+                "DataLoader(data, batch_size=None, shuffle=True) is one for single examples."
             )
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 <= factor < float("inf"):
             raise ValueError(f"{name}: factor is {factor!r}; give how often each element is used, 1 or more.")
