@@ -48,11 +48,7 @@ def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Sa
         yield f"Diverged: {diverged:,} of {_count(done, 'trial')}, counted as not having reached the target."
     censored = ~searches["reached"] & (searches["points"] >= plan.spec.search.points)
     if censored.any():
-        yield (
-            f"Censored: in {censored.sum():,} of {_count(len(searches), 'search', 'searches')} no trial"
-            " reached the target; means are over the others, and too low, and ratios have no interval. A"
-            " larger budget, more points or an easier target would tell more."
-        )
+        yield _censored(int(censored.sum()), len(searches))
     yield from _edges(plan, searches)
     if saving.share >= 0.005:
         yield (
@@ -60,6 +56,17 @@ def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Sa
             f" consumed to the end of their budgets ({saving.consumed:,.0f} instead of"
             f" {saving.exhaustive:,.0f})."
         )
+
+
+def _censored(censored: int, searches: int) -> str:
+    """What the reader must know where searches ended without reaching the target."""
+    advice = "A larger budget, more points or an easier target would tell more."
+    if censored == searches:
+        return f"Censored: no trial of any search reached the target. {advice}"
+    return (
+        f"Censored: in {censored:,} of {_count(searches, 'search', 'searches')} no trial reached the target;"
+        f" means are over the others, and too low, and ratios have no interval. {advice}"
+    )
 
 
 def _reached(plan: Plan, condition: Condition, row: pd.Series, baseline: pd.Series) -> str:

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from study.plan import Plan
     from study.status import StudyStatus
 
-RESULT_COLUMNS = [
-    "batch_size",
-    "echo_factor",
-    "insertion_point",
-    "echo_buffer",
-    "repeats_reached",
-    "mean",
-    "min",
-    "max",
-    "ratio_to_baseline",
-]
-
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -196,10 +184,10 @@ def _study(spec: Path, results: Path, settings: list[str] | None, smoke: bool) -
 def _write_report(study: Plan, folder: ResultsFolder) -> None:
     """Figures and tables on disk; the main table and the sentences on the terminal."""
     from analysis.report import write_report
-    from echostudy.tables import frame_table
+    from echostudy.tables import result_table
 
     written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
-    out.print(frame_table(written.figure3[RESULT_COLUMNS]))
+    out.print(result_table(study, written.figure3))
     for line in (*written.sentences, "", *map(str, written.files), f"MLflow store: {folder.tracking_uri}"):
         out.print(line, soft_wrap=True, markup=False, highlight=False)
 

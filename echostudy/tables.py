@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import pandas as pd
@@ -34,13 +35,15 @@ def plan_table(plan: Plan, status: StudyStatus) -> Table:
 
 
 def status_table(conditions: Iterable[ConditionStatus], running: dict[str, int] | None = None) -> Table:
-    """Conditions with done / running / left, outcomes, and the fewest fresh examples so far.
+    """Conditions with done / running / left, the outcomes there are, and the fewest fresh examples so far.
 
     `running` counts running trials by condition label, where that is known.
     """
+    conditions = list(conditions)
+    seen = [outcome for outcome in Outcome if any(one.outcomes.get(outcome) for one in conditions)]
     table = Table("condition", box=None, header_style="bold")
-    for heading in ("done", *(["running"] if running is not None else []), "left", *Outcome, "best so far"):
-        table.add_column(heading, justify="right")
+    for heading in ("done", *(["running"] if running is not None else []), "left", *seen, "best so far"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for one in conditions:
         row = [one.condition.label, str(one.done)]
         under_way = 0
@@ -48,25 +51,27 @@ def status_table(conditions: Iterable[ConditionStatus], running: dict[str, int] 
             under_way = running.get(one.condition.label, 0)
             row.append(str(under_way))
         row.append(str(one.left - under_way))
-        row += [str(one.outcomes.get(outcome, 0) or "·") for outcome in Outcome]
-        row.append("·" if one.best_fresh_examples is None else f"{one.best_fresh_examples:,.0f} fresh")
+        row += [str(one.outcomes.get(outcome, 0) or "·") for outcome in seen]
+        row.append("·" if one.best_fresh_examples is None else f"{one.best_fresh_examples:,.0f}")
         table.add_row(*row)
     return table
 
 
-def frame_table(frame: pd.DataFrame) -> Table:
-    """Any data frame; numbers to the right, whole numbers without decimals, missing ones as a dot."""
-    table = Table(box=None, header_style="bold")
-    for column in frame.columns:
-        table.add_column(str(column), justify="right" if frame[column].dtype.kind in "if" else "left")
-    for row in frame.itertuples(index=False):
-        table.add_row(*map(_cell, row))
+def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
+    """Fresh examples to the target by condition, from figure 3's table (a row a condition, in plan order)."""
+    table = Table("fresh examples to target", box=None, header_style="bold")
+    for heading in ("reached", "mean", "min", "max", "x baseline"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for condition, row in zip(plan.conditions, figure3.to_dict("records"), strict=True):
+        table.add_row(
+            condition.label,
+            f"{row['repeats_reached']}/{row['repeats']}",
+            *(_number(row[name], ",.0f") for name in ("mean", "min", "max")),
+            _number(row["ratio_to_baseline"], ".2f"),
+        )
     return table
 
 
-def _cell(value: object) -> str:
-    if value is None or value is pd.NA or value != value:  # NaN is the value that is not itself
-        return "·"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.3g}"
-    return str(value)
+def _number(value: float, form: str) -> str:
+    """A number, or a dot where there is none."""
+    return "·" if math.isnan(value) else format(value, form)
