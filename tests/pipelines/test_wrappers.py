@@ -373,7 +373,10 @@ def test_a_spoilt_element_is_not_saved() -> None:
         (lambda: echo_batches([1], 2, 1.5), "echo_batches: buffer_batches is 1.5; give how many"),
         (lambda: echo_batches([1], 2, seed="a"), "echo_batches: seed is 'a'; give a whole number"),
         (lambda: echo_batches(3, 2), "echo_batches: a int cannot be iterated; give a loader"),
-        (lambda: echo_examples(TensorDataset(torch.ones(2)), 2), "a TensorDataset cannot be iterated; give a"),
+        (
+            lambda: echo_examples(TensorDataset(torch.ones(2)), 2),
+            "a TensorDataset cannot be iterated; give a",
+        ),
         (lambda: list(echo_batches([], 2)), "gives no elements; give one that has some, and no generator"),
     ],
 )
