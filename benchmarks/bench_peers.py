@@ -1,9 +1,10 @@
 """The same echoing job, done by us and by other libraries: those that are installed, see extra `peers`.
 
 Job: 50,000 images of 28 x 28 bytes in memory, each emitted 4 times, behind a shuffle buffer of 10,000, in
-batches of 128. One thread of ours; the others are left to do as they like. All take turns within one process and
-medians are shown; ratios are what counts. The last column says whether it is the same job: the share of examples
-that are in their batch already, which doubles where copies are shuffled in windows, not by tf.data's buffer.
+batches of 128. One thread of ours; the others are left to do as they like. All take turns within one process
+and medians are shown; ratios are what counts. The last column says whether it is the same job: the share of
+examples that are in their batch already, which doubles where copies are shuffled in windows, not by tf.data's
+buffer.
 
     pip install -e .[peers]
     python benchmarks/bench_peers.py
