@@ -4,6 +4,7 @@ import os
 import random
 from collections.abc import Iterator
 from itertools import islice
+from multiprocessing import active_children
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,18 @@ def test_reading_leaves_the_global_generators_alone() -> None:
     after = torch.get_rng_state(), np.random.get_state()[1].tolist(), random.getstate()
     assert torch.equal(before[0], after[0])
     assert before[1:] == after[1:]
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_closing_ends_the_workers_and_the_stream_goes_on(ahead: int) -> None:
+    with make(DatasetSource(Pictures(), workers=2)).prefetch(ahead) as stream:
+        next(stream)
+        assert len(active_children()) == 2
+        stream.close()
+        assert not active_children()
+        for batch, same in zip(stream, list(islice(make((IMAGES, LABELS)), 4))[1:], strict=False):
+            assert torch.equal(batch.inputs, same.inputs)
+    assert not active_children()
 
 
 @pytest.mark.parametrize("ahead", [0, 2])
