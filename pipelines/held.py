@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-_SINGLE = (int, float, bool, str, bytes, bytearray, type(None))
-"""Leaves that are common beside tensors, known without asking what they can do."""
+_LEAVES = frozenset({torch.Tensor, np.ndarray, int, float, bool, str, bytes, bytearray, type(None)})
+"""The common ones, known without asking what they can do."""
 
 
 class ChangedInPlaceError(ValueError):
@@ -86,17 +86,15 @@ def _alias(leaf: Any) -> Any:
 
 def _through(element: Any, change: Callable[[Any], Any]) -> Any:
     """`element` with new containers, each leaf changed; containers keep their types and other attributes."""
-    if isinstance(element, torch.Tensor | np.ndarray):
-        return change(element)
     kind = type(element)
+    if kind in _LEAVES:
+        return change(element)
     if kind is list:
         return [_through(part, change) for part in element]
     if kind is dict:
         return {name: _through(part, change) for name, part in element.items()}
     if kind is tuple:
-        return tuple([_through(part, change) for part in element])
-    if kind in _SINGLE:
-        return change(element)
+        return tuple([_through(part, change) for part in element])  # a list is quicker than a generator
     if isinstance(element, tuple):
         parts = [_through(part, change) for part in element]
         return element._make(parts) if hasattr(element, "_make") else element
