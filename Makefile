@@ -21,7 +21,7 @@ lint: venv  ## ruff and mypy
 	$(BIN)/mypy
 
 bench: venv  ## speed and memory, as ratios within one run
-	$(BIN)/python -m benchmarks
+	for bench in benchmarks/bench_*.py; do $(BIN)/python $$bench || exit 1; done
 
 venv:
 	@cmp -s requirements.lock $(VENV)/installed.lock || { \
