@@ -17,11 +17,13 @@ from study.folder import ResultsFolder
 from study.store import open_store
 from study.tracking import TRIAL_ID, runs_of_kind, stored_trials
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 SMALL = ["search.points=4", "search.repeats=1", "target.value=0.7", "budget.fresh_examples=4000"]
 TRIALS = 16
-DEADLINE_S = 240
+DEADLINE_S = 900
+SLOW_TO_NOTICE = {"ray::DashboardAgent", "ray::RuntimeEnvAgent"}
+"""Ray's own agents: they hold no slot, and take some minutes to see that their node has died."""
 
 
 def command(results: Path, *options: str) -> list[str]:
@@ -126,7 +128,7 @@ def test_after_kill_9_of_the_driver_the_same_command_ends_with_the_same_searches
         finished = stored_trials(open_store(ResultsFolder(tmp_path).tracking_uri), "digits")
         assert 3 <= len(finished) < TRIALS
         _, alive = psutil.wait_procs(children, timeout=30)
-        assert not alive
+        assert {process.name() for process in alive} <= SLOW_TO_NOTICE
     finally:
         if driver.poll() is None:
             driver.kill()
