@@ -75,6 +75,7 @@ class TrialRecord:
             "warm": float(self.warm),
         }
         if self.evaluations:
+            metrics["buffer_examples"] = self.evaluations[-1].values["buffer_examples"]
             metrics[f"best_{self.target.metric}"] = best_value(self.evaluations, self.target)
         at = first_reached(self.evaluations, self.target)
         if at is not None:

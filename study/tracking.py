@@ -28,6 +28,8 @@ PROTOCOL = "echostudy.protocol_version"
 PARENT = "mlflow.parentRunId"
 
 MAX_CURVE_POINTS = 200
+NOT_CURVES = {"fresh_examples", "buffer_examples"}
+"""The step itself, and a constant that is logged once: every curve costs time and room."""
 MAX_BATCH = 1000
 """MLflow takes at most this many metrics in one `log_batch`."""
 
@@ -231,6 +233,7 @@ def _curve(record: TrialRecord, now_ms: int) -> list[Metric]:
         Metric(key, float(value), now_ms, round(one.fresh_examples))
         for one in kept
         for key, value in one.values.items()
+        if key not in NOT_CURVES
     ]
 
 

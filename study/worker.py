@@ -24,7 +24,7 @@ from study.trial import TrialJob, TrialRun
 from study.workloads.base import Workload
 from study.workloads.load import load_workload
 
-REPORT_EVERY_S = 0.5
+REPORT_EVERY_S = 1.0
 """A report costs milliseconds of the driver's time, and tells a trial that it is beaten."""
 
 CHECKPOINT_EVERY_S = 20.0

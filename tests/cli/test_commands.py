@@ -36,7 +36,12 @@ def one_reached(results):
     """A store in which the first trial of a digits study has reached the target."""
     plan = make_plan(load_spec(SPEC))
     trial = plan.trials[0]
-    values = {"valid_accuracy": 0.97, "examples_read": 512.0, "examples_consumed": 512.0}
+    values = {
+        "valid_accuracy": 0.97,
+        "examples_read": 512.0,
+        "examples_consumed": 512.0,
+        "buffer_examples": 0,
+    }
     writer = StudyWriter(open_store(results.tracking_uri), plan, None, {})
     record = TrialRecord(
         trial, plan.spec.rule, [Evaluation(512.0, 16, values)], Outcome.REACHED, slot_s=0.5, warm=True

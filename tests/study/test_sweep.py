@@ -45,7 +45,12 @@ def report(trial, *accuracies, outcome=None, first=0, earliest=None, error="") -
         Evaluation(
             256.0 * i,
             8 * i,
-            {"valid_accuracy": value, "examples_read": 256.0 * i, "examples_consumed": 256.0 * i},
+            {
+                "valid_accuracy": value,
+                "examples_read": 256.0 * i,
+                "examples_consumed": 256.0 * i,
+                "buffer_examples": 0,
+            },
         )
         for i, value in enumerate(accuracies, start=first + 1)
     )

@@ -28,7 +28,12 @@ def record_of(trial, plan, accuracies, outcome):
         Evaluation(
             256.0 * i,
             8 * i,
-            {"valid_accuracy": accuracy, "examples_read": 256.0 * i, "examples_consumed": 256.0 * i},
+            {
+                "valid_accuracy": accuracy,
+                "examples_read": 256.0 * i,
+                "examples_consumed": 256.0 * i,
+                "buffer_examples": 0,
+            },
         )
         for i, accuracy in enumerate(accuracies, start=1)
     ]
