@@ -9,12 +9,14 @@ from typing import Any
 
 import torch
 
+from study.folder import checkpoint_file
+
 
 class Checkpoint:
     """The checkpoint file of one trial."""
 
-    def __init__(self, folder: Path, trial_id: str) -> None:
-        self.path = folder / f"{trial_id}.pt"
+    def __init__(self, study_folder: Path, trial_id: str) -> None:
+        self.path = checkpoint_file(study_folder, trial_id)
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the file by the given state; a crash in between leaves the file before."""

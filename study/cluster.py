@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,13 +28,49 @@ QUIET = {
 """Tune's own files and lines are not used: the plan and MLflow say what there is to run and what has run."""
 
 
+class LocalRay:
+    """A Ray on this machine that is starting, or has started."""
+
+    def __init__(self, starting: Future[Path]) -> None:
+        self._starting = starting
+
+    def slots(self, resources: Resources) -> int:
+        """Wait until Ray has started; how many trials it can run at a time.
+
+        `SettingError` if it cannot run even one: Tune itself would wait for ever.
+        """
+        self._starting.result()
+        have = ray.cluster_resources()
+        wanted = {"CPU": resources.cpu, "GPU": resources.gpu}
+        for kind, amount in wanted.items():
+            if amount > have.get(kind, 0):
+                raise SettingError(
+                    ("resources", kind.lower()),
+                    f"is {amount:g}, but Ray has {have.get(kind, 0):g} {kind} here; lower it.",
+                )
+        return int(min(have[kind] / amount for kind, amount in wanted.items() if amount))
+
+
 @contextmanager
-def local_ray(cpus: int | None = None) -> Iterator[None]:
+def local_ray(cpus: int | None = None) -> Iterator[LocalRay]:
     """A Ray on this machine for the duration of the block; its session folder is removed at the end.
 
-    `cpus` limits the CPU slots (default: the machine's cores).
+    It takes seconds to start, so it starts in the background. `cpus` limits the CPU slots (default: the
+    machine's cores).
     """
     os.environ.update(QUIET)
+    with ThreadPoolExecutor(max_workers=1) as background:
+        starting = background.submit(_start, cpus)
+        try:
+            yield LocalRay(starting)
+        finally:
+            session = starting.result()
+            ray.shutdown()
+            shutil.rmtree(session, ignore_errors=True)
+
+
+def _start(cpus: int | None) -> Path:
+    """Start Ray; its session folder."""
     ray.init(
         num_cpus=cpus,
         include_dashboard=False,
@@ -41,25 +78,4 @@ def local_ray(cpus: int | None = None) -> Iterator[None]:
         logging_level=logging.ERROR,
         configure_logging=True,
     )
-    session = Path(ray._private.worker.global_worker.node.get_session_dir_path())
-    try:
-        yield
-    finally:
-        ray.shutdown()
-        shutil.rmtree(session, ignore_errors=True)
-
-
-def slots(resources: Resources) -> int:
-    """How many trials the connected Ray can run at a time.
-
-    `SettingError` if it cannot run even one: Tune itself would wait for ever.
-    """
-    have = ray.cluster_resources()
-    wanted = {"CPU": resources.cpu, "GPU": resources.gpu}
-    for kind, amount in wanted.items():
-        if amount > have.get(kind, 0):
-            raise SettingError(
-                ("resources", kind.lower()),
-                f"is {amount:g}, but Ray has {have.get(kind, 0):g} {kind} here; lower it.",
-            )
-    return int(min(have[kind] / amount for kind, amount in wanted.items() if amount))
+    return Path(ray._private.worker.global_worker.node.get_session_dir_path())

@@ -11,6 +11,11 @@ from study.errors import UserError
 DEFAULT_RESULTS = Path("echostudy-results")
 
 
+def checkpoint_file(study_folder: Path, trial_id: str) -> Path:
+    """Where an unfinished trial keeps its state."""
+    return study_folder / "checkpoints" / f"{trial_id}.pt"
+
+
 @dataclass(frozen=True, slots=True)
 class ResultsFolder:
     """One folder for many studies: the MLflow store, and a folder a study for figures and tables."""
@@ -40,10 +45,6 @@ class ResultsFolder:
     def study(self, name: str) -> Path:
         """Figures, tables and logs of one study."""
         return self.root / name
-
-    def checkpoints(self, name: str) -> Path:
-        """Checkpoints of one study's unfinished trials."""
-        return self.study(name) / "checkpoints"
 
     def logs(self, name: str) -> Path:
         """Tracebacks of one study's crashed trials."""

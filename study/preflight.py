@@ -1,4 +1,4 @@
-"""Checks that need the workload itself, made before a sweep writes anything."""
+"""What needs the workload itself before a sweep may write anything: checks, and the data's provenance."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ import torch
 
 from study.errors import SettingError
 from study.plan import Plan
+from study.provenance import provenance
 from study.trial import TrialJob
 from study.workloads.base import Workload
+from study.workloads.load import load_workload
+
+
+def preflight(plan: Plan) -> dict[str, str]:
+    """Load the plan's workload, check its target, and return the study's provenance tags."""
+    workload = load_workload(plan.spec.workload)
+    check_target(plan, workload)
+    return provenance(workload.train_data())
 
 
 def check_target(plan: Plan, workload: Workload) -> None:

@@ -11,8 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol
 
-from study.checkpoint import Checkpoint
-from study.folder import ResultsFolder
+from study.folder import ResultsFolder, checkpoint_file
 from study.plan import Plan, Search, Trial
 from study.racing import Race, cannot_win
 from study.record import TrialRecord, TrialReport
@@ -115,7 +114,7 @@ class Sweep:
     def _submit_trial(self, record: TrialRecord) -> None:
         def write() -> None:
             self._writer.result().write_trial(record)
-            Checkpoint(self.folder / "checkpoints", record.trial.id).remove()
+            checkpoint_file(self.folder, record.trial.id).unlink(missing_ok=True)
 
         self._written.append(self._thread.submit(write))
 

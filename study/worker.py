@@ -93,7 +93,7 @@ class TrialWorker(tune.Trainable):
         self._job: TrialJob = config["job"]
         self._bound: Rank | None = config["bound"]
         self._folder = Path(config["folder"])
-        self._checkpoint = Checkpoint(self._folder / "checkpoints", self._job.trial_id)
+        self._checkpoint = Checkpoint(self._folder, self._job.trial_id)
         self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
         self._run: TrialRun | None = None
         self._evaluations: Iterator[Evaluation] = iter(())

@@ -6,7 +6,7 @@ from study.checkpoint import Checkpoint
 
 
 def test_what_is_saved_is_loaded_and_the_last_save_counts(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "checkpoints", "abc")
+    checkpoint = Checkpoint(tmp_path, "abc")
     assert checkpoint.load() is None
     checkpoint.save({"step": 1})
     checkpoint.save({"step": 2, "weights": torch.ones(3)})
@@ -32,6 +32,7 @@ def test_a_checkpoint_never_runs_code(tmp_path):
             return (print, ("code ran",))
 
     checkpoint = Checkpoint(tmp_path, "abc")
+    checkpoint.path.parent.mkdir()
     torch.save({"trap": Trap()}, checkpoint.path)
     assert checkpoint.load() is None
 
