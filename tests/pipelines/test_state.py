@@ -147,7 +147,9 @@ def test_a_plain_function_is_known_by_its_name_not_its_address() -> None:
 
         return unchanged
 
-    pipeline(augment=make()).load_state_dict(state_after(3, augment=make()))
+    resumed = pipeline(augment=make())
+    resumed.load_state_dict(state_after(3, augment=make()))
+    assert resumed.updates == 3
 
 
 SLOTS = state_after(3)["slots"]
