@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shlex
 import signal
 import sys
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Data echoing: how many fresh examples, and how much time, does repeating data save?",
 )
-out = Console()
+out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")]
@@ -79,6 +80,8 @@ def run(
     from study.spec import located
 
     study, status = _study(spec, results, settings, smoke)
+    if not status.left:
+        out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
     try:
         with located(spec, settings or ()), LiveDisplay(out, study, status) as display:
@@ -188,7 +191,10 @@ def _write_report(study: Plan, folder: ResultsFolder) -> None:
 
     written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
     out.print(result_table(study, written.figure3))
-    for line in (*written.sentences, "", *map(str, written.files), f"MLflow store: {folder.tracking_uri}"):
+    where = [*map(str, written.files)]
+    if folder.database.exists():
+        where.append(f"MLflow store: {folder.tracking_uri}")
+    for line in (*written.sentences, "", *where):
         out.print(line, soft_wrap=True, markup=False, highlight=False)
 
 

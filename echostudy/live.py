@@ -26,7 +26,7 @@ class LiveDisplay:
         self._console = console
         self._conditions = {one.condition: one for one in status.conditions}
         self._running: Counter[str] = Counter()
-        self._started_at: float | None = None
+        self._pace_since: float | None = None
         self._ended = 0
         self._left = status.left
         self._progress = Progress(
@@ -44,7 +44,6 @@ class LiveDisplay:
     def started(self, trial: Trial) -> None:
         """A trial has been handed to a slot."""
         self._running[trial.search.condition.label] += 1
-        self._started_at = self._started_at or time.monotonic()
 
     def ended(self, record: TrialRecord) -> None:
         """A trial has its outcome."""
@@ -53,6 +52,7 @@ class LiveDisplay:
         self._running[condition.label] -= 1
         self._count(condition, record)
         self._ended += 1
+        self._pace_since = self._pace_since or time.monotonic()
         self._left -= record.outcome.is_result
         self._progress.update(self._task, advance=int(record.outcome.is_result), time_left=self._time_left())
         if not self._console.is_terminal and time.monotonic() >= self._next_line_at:
@@ -71,9 +71,10 @@ class LiveDisplay:
         )
 
     def _time_left(self) -> str:
-        """At the pace since the first trial began."""
-        assert self._started_at is not None
-        seconds = round((time.monotonic() - self._started_at) / self._ended * self._left)
+        """At the pace since the first trial ended: starting the processes says nothing of the others."""
+        if self._pace_since is None or self._ended < 2:
+            return "time left unknown yet"
+        seconds = round((time.monotonic() - self._pace_since) / (self._ended - 1) * self._left)
         return f"about {seconds // 60} min {seconds % 60:02d} s left"
 
     def _render(self) -> Group:
@@ -89,6 +90,8 @@ class LiveDisplay:
     def __enter__(self) -> LiveDisplay:
         if self._console.is_terminal:
             self._live.start()
+        elif self._left:
+            self._console.print(f"Starting Ray for {self._left} trials ...", highlight=False)
         return self
 
     def __exit__(

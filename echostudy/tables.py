@@ -59,8 +59,9 @@ def status_table(conditions: Iterable[ConditionStatus], running: dict[str, int] 
 
 def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
     """Fresh examples to the target by condition, from figure 3's table (a row a condition, in plan order)."""
-    table = Table("fresh examples to target", box=None, header_style="bold")
-    for heading in ("reached", "mean", "min", "max", "x baseline"):
+    table = Table(box=None, header_style="bold")
+    table.add_column("fresh examples to target", no_wrap=True)
+    for heading in ("reached", "mean", "min", "max", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
     for condition, row in zip(plan.conditions, figure3.to_dict("records"), strict=True):
         table.add_row(

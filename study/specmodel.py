@@ -6,6 +6,7 @@ so that one reading of a file finds (nearly) all of its faults.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Literal, TypeAlias
 
@@ -16,7 +17,7 @@ from study.nearest import did_you_mean
 from study.ranges import Range
 from study.result import Target
 from study.wording import shown
-from study.workloads.registry import WORKLOADS, WorkloadCard, workload_card
+from study.workloads.registry import WORKLOADS, Metric, WorkloadCard, workload_card
 from study.yamltext import KeyPath
 
 MAX_TRIALS = 2_000_000
@@ -141,7 +142,9 @@ class StudySpec(Group):
     def rule(self) -> Target:
         """The target as the result rule takes it."""
         card = workload_card(self.workload)
-        return Target(self.target.metric, self.target.value, card.metrics[self.target.metric])
+        return Target(
+            self.target.metric, self.target.value, card.metrics[self.target.metric].higher_is_better
+        )
 
     def space(self) -> dict[str, dict[str, float | str]]:
         """The metaparameter space, JSON-able, in the order of the names and not of the file."""
@@ -197,10 +200,16 @@ class StudySpec(Group):
     @classmethod
     def _the_workload_measures_it(cls, target: TargetSpec, info: ValidationInfo) -> TargetSpec:
         card = _card(info)
-        if card and target.metric not in card.metrics:
+        if card is None:
+            return target
+        if target.metric not in card.metrics:
             raise refused(
                 f"cannot be {shown(target.metric)}; {did_you_mean(target.metric, card.metrics)}", "metric"
             )
+        metric = card.metrics[target.metric]
+        if not metric.low <= target.value <= metric.high:
+            side = "raise" if target.value < metric.low else "lower"
+            raise refused(f"{_room(metric)}, as {target.metric} is, not {target.value:g}; {side} it", "value")
         return target
 
     @field_validator("budget")
@@ -214,6 +223,13 @@ class StudySpec(Group):
                 "fresh_examples",
             )
         return budget
+
+
+def _room(metric: Metric) -> str:
+    """The values a metric can have, in words."""
+    if math.isinf(metric.high):
+        return f"must be at least {metric.low:g}"
+    return f"must be from {metric.low:g} to {metric.high:g}"
 
 
 def _card(info: ValidationInfo) -> WorkloadCard | None:

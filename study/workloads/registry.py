@@ -5,6 +5,7 @@ The workload itself (data, model, loss) is imported from `factory` only where a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,8 +14,17 @@ from study.nearest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
+class Metric:
+    """A validation metric: which direction is better, and the values it can have."""
+
+    higher_is_better: bool
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class WorkloadCard:
-    """A workload's card: `factory` is `module:Class`, `metrics` maps name -> whether higher is better.
+    """A workload's card: `factory` is `module:Class`, `metrics` are what it measures on its validation set.
 
     `metaparameters` are the names the workload understands; a study must search the required ones and
     leaves the others at the workload's own values.
@@ -24,12 +34,15 @@ class WorkloadCard:
     factory: str
     summary: str
     train_examples: int
-    metrics: Mapping[str, bool]
+    metrics: Mapping[str, Metric]
     metaparameters: tuple[str, ...]
     required_metaparameters: tuple[str, ...] = ("learning_rate",)
 
 
-_CLASSIFICATION = {"valid_accuracy": True, "valid_loss": False}
+_CLASSIFICATION = {
+    "valid_accuracy": Metric(higher_is_better=True, low=0, high=1),
+    "valid_loss": Metric(higher_is_better=False, low=0, high=math.inf),
+}
 
 WORKLOADS: Mapping[str, WorkloadCard] = {
     card.name: card
