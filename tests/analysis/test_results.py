@@ -147,7 +147,7 @@ def test_a_later_value_of_a_curve_wins_over_an_earlier_one(store, plan):
 
 
 def test_what_the_driver_writes_is_what_is_read(results, plan):
-    values = {"valid_accuracy": 0.5, "examples_read": 320.0, "examples_consumed": 256.0}
+    values = {"valid_accuracy": 0.5, "examples_read": 320.0, "examples_consumed": 256.0, "buffer_examples": 0}
     evaluations = [
         Evaluation(256.0, 8, values),
         Evaluation(512.0, 16, values | {"valid_accuracy": 0.96, "examples_consumed": 512.0}),
