@@ -2,7 +2,7 @@
 
 Written once. The stop rule (`study.racing`), the record of a trial (`study.trial`) and every table and
 figure (`analysis`) call these functions. Source of the measure: Choi et al., arXiv 1907.05550, section 3
-(fresh examples until the target); the order of ties is ours, see `docs` and `DESIGN`'s words in the README.
+(fresh examples until the target); the order of ties is ours.
 """
 
 from __future__ import annotations
