@@ -1,0 +1,1 @@
+"""The data sets: where they lie, where they come from, and a reader for each format."""
