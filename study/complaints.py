@@ -21,6 +21,7 @@ _MUST_BE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "string_type": lambda _: "text",
     "int_type": lambda _: "a whole number",
     "float_type": lambda _: "a number",
+    "bool_type": lambda _: "true or false",
     "finite_number": lambda _: "a finite number",
     "tuple_type": lambda _: "a list",
     "dict_type": lambda _: "a group of keys",

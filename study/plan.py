@@ -147,4 +147,6 @@ def _conditions(spec: StudySpec) -> tuple[Condition, ...]:
 
 def _rules(spec: StudySpec) -> list[Any]:
     """What every trial of the study shares and its result depends on."""
-    return [PROTOCOL_VERSION, spec.seed, spec.target.model_dump(), spec.budget.model_dump(), spec.stop]
+    rules = [PROTOCOL_VERSION, spec.seed, spec.target.model_dump(), spec.budget.model_dump(), spec.stop]
+    options = spec.options.changed()
+    return [*rules, {"options": options}] if options else rules

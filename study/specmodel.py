@@ -17,6 +17,7 @@ from study.nearest import did_you_mean
 from study.ranges import Range
 from study.result import Target
 from study.wording import shown
+from study.workloads.options import WorkloadOptions
 from study.workloads.registry import WORKLOADS, Metric, WorkloadCard, workload_card
 from study.yamltext import KeyPath
 
@@ -123,6 +124,7 @@ class StudySpec(Group):
 
     name: Annotated[str, AfterValidator(_safe_name)] = Field(examples=["digits"])
     workload: Annotated[str, AfterValidator(_known_workload)] = Field(examples=["digits_convnet"])
+    options: WorkloadOptions = Field(WorkloadOptions(), examples=["{autocast: bf16}"])
     conditions: Conditions = Field(
         examples=[
             "{batch_size: [32], echo_factor: [2], insertion_point: [after_batching], echo_buffer: [1024]}"
@@ -150,6 +152,19 @@ class StudySpec(Group):
         """The metaparameter space, JSON-able, in the order of the names and not of the file."""
         return {name: self.metaparameters[name].model_dump() for name in sorted(self.metaparameters)}
 
+    @field_validator("options")
+    @classmethod
+    def _they_make_sense(cls, options: WorkloadOptions, info: ValidationInfo) -> WorkloadOptions:
+        card = _card(info)
+        problems: dict[KeyPath, str] = {
+            (name,): f"means nothing to {card.name}; take it out"
+            for name in options.changed()
+            if card and name not in card.options
+        }
+        if problems:
+            raise all_refused(problems)
+        return options
+
     @field_validator("conditions")
     @classmethod
     def _a_batch_fits_the_data(cls, conditions: Conditions, info: ValidationInfo) -> Conditions:
@@ -158,7 +173,7 @@ class StudySpec(Group):
             ("batch_size", i): f"must be at most the {card.train_examples} training examples of {card.name}, "
             f"not {size}; lower it"
             for i, size in enumerate(conditions.batch_size)
-            if card and size > card.train_examples
+            if card and card.train_examples is not None and size > card.train_examples
         }
         if problems:
             raise all_refused(problems)

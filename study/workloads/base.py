@@ -1,17 +1,26 @@
-"""What a workload is: data, augmentation, model, loss, metrics and optimizer family.
+"""What a workload is: data, augmentation, model, loss, metrics, optimizer family and schedule.
 
-A new workload is one subclass in one file and one card in `study.workloads.registry`.
+A new workload is one subclass in one file, and one card in `study.workloads.cards`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pipelines import Augmentation
+from pipelines import Augmentation, MapSource, StreamSource
+from study.schedules import Schedule, constant
+from study.workloads.options import WorkloadOptions
+
+TrainData = tuple[Tensor, Tensor] | MapSource | StreamSource
+"""A pair in memory goes to the index engine, a source to the streaming engine; the stream is the same."""
+
+Loss = Callable[[nn.Module, Tensor, Tensor], Tensor]
+"""model, inputs, targets -> the scalar mean training loss of one batch."""
 
 
 class Workload(ABC):
@@ -23,9 +32,15 @@ class Workload(ABC):
 
     augment: Augmentation | None = None
 
+    def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
+        self.options = options
+
     @abstractmethod
-    def train_data(self) -> tuple[Tensor, Tensor]:
-        """Training inputs and targets, examples on the first axis."""
+    def train_data(self) -> Any:
+        """`TrainData`: training inputs and targets, examples on the first axis; or a source of them.
+
+        Called once a trial; tensors and sources may be shared between trials.
+        """
 
     @abstractmethod
     def model(self) -> nn.Module:
@@ -43,29 +58,10 @@ class Workload(ABC):
     def optimizer(self, model: nn.Module, metaparameters: Mapping[str, float]) -> torch.optim.Optimizer:
         """The workload's optimizer at one metaparameter point."""
 
+    def schedule(self, metaparameters: Mapping[str, float]) -> Schedule:
+        """The factor on the optimizer's learning rate before each update; constant unless overridden."""
+        return constant
 
-def nesterov(model: nn.Module, metaparameters: Mapping[str, float]) -> torch.optim.Optimizer:
-    """SGD with Nesterov momentum at a constant learning rate (plain SGD where momentum is 0 or not given)."""
-    momentum = metaparameters.get("momentum", 0.0)
-    return torch.optim.SGD(
-        model.parameters(),
-        lr=metaparameters["learning_rate"],
-        momentum=momentum,
-        weight_decay=metaparameters.get("weight_decay", 0.0),
-        nesterov=momentum > 0,
-        fused=True,
-    )
-
-
-def classification_metrics(model: nn.Module, inputs: Tensor, targets: Tensor) -> dict[str, float]:
-    """`valid_accuracy` (share of right answers) and `valid_loss` (mean cross entropy, nats)."""
-    was_training = model.training
-    model.eval()
-    with torch.inference_mode():
-        logits = model(inputs)
-        metrics = {
-            "valid_accuracy": (logits.argmax(1) == targets).double().mean().item(),
-            "valid_loss": nn.functional.cross_entropy(logits, targets).item(),
-        }
-    model.train(was_training)
-    return metrics
+    def loss_at(self, metaparameters: Mapping[str, float]) -> Loss:
+        """The training loss at one metaparameter point; `loss` itself unless a metaparameter shapes it."""
+        return self.loss

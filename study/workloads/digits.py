@@ -6,8 +6,6 @@ scikit-learn under BSD-3), split once and for all into 1,400 for training and 39
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -15,15 +13,17 @@ from torch import Tensor, nn
 
 from models import Standardise, convnet
 from pipelines import RandomShift
-from study.workloads.base import Workload, classification_metrics, nesterov
+from study.workloads.classification import ClassificationWorkload, classification_metrics
+from study.workloads.options import WorkloadOptions
 
 
-class DigitsConvnet(Workload):
+class DigitsConvnet(ClassificationWorkload):
     """Classify digits; augmentation shifts each image by up to one pixel in both directions."""
 
     augment = RandomShift(1)
 
-    def __init__(self) -> None:
+    def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
+        super().__init__(options)
         images, labels = load_digits(return_X_y=True)
         train_x, valid_x, train_y, valid_y = train_test_split(
             images, labels, train_size=1400, test_size=397, random_state=0, stratify=labels
@@ -42,18 +42,10 @@ class DigitsConvnet(Workload):
             Standardise(images.mean().item(), images.std().item()), convnet(image_size=8, width=16)
         )
 
-    def loss(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross entropy."""
-        return nn.functional.cross_entropy(model(inputs), targets)
-
     def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
         """Accuracy and cross entropy on the 397 validation images."""
         images, labels = self._valid
         return classification_metrics(model, images.to(device), labels.to(device))
-
-    def optimizer(self, model: nn.Module, metaparameters: Mapping[str, float]) -> torch.optim.Optimizer:
-        """Nesterov momentum at a constant learning rate."""
-        return nesterov(model, metaparameters)
 
 
 def _as_tensors(images: object, labels: object) -> tuple[Tensor, Tensor]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 
 from study.workloads.base import Workload
+from study.workloads.options import WorkloadOptions
 from study.workloads.registry import workload_card
 
 
-def load_workload(name: str) -> Workload:
+def load_workload(name: str, options: WorkloadOptions = WorkloadOptions()) -> Workload:
     """Import a workload and read its data; `UserError` if there is no workload of that name."""
     module, _, attribute = workload_card(name).factory.partition(":")
-    workload: Workload = getattr(importlib.import_module(module), attribute)()
+    workload: Workload = getattr(importlib.import_module(module), attribute)(options)
     return workload

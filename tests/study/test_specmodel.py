@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from study.result import Target
 from study.specmodel import RESERVED_NAMES, StudySpec
+from study.workloads.options import WorkloadOptions
 from study.workloads.registry import WORKLOADS
 
 DIGITS = {
@@ -117,7 +118,8 @@ def test_no_workloads_card_takes_a_reserved_name():
     for card in WORKLOADS.values():
         assert not RESERVED_NAMES & set(card.metaparameters)
         assert set(card.required_metaparameters) <= set(card.metaparameters)
-        assert card.train_examples > 0
+        assert card.train_examples is None or card.train_examples > 0
+        assert set(card.options) <= set(WorkloadOptions.model_fields)
         assert card.metrics
 
 
@@ -159,6 +161,6 @@ def groups_of(model):
 
 def test_every_key_has_an_example_for_the_sentences_about_it():
     groups = list(groups_of(StudySpec))
-    assert len(groups) == 7
+    assert len(groups) == 8
     missing = [(g.__name__, k) for g in groups for k, field in g.model_fields.items() if not field.examples]
     assert missing == []
