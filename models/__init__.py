@@ -3,5 +3,6 @@
 from models.convnet import convnet
 from models.resnet import resnet8, resnet32, resnet50
 from models.standardise import Standardise
+from models.transformer import transformer_lm
 
-__all__ = ["Standardise", "convnet", "resnet8", "resnet32", "resnet50"]
+__all__ = ["Standardise", "convnet", "resnet8", "resnet32", "resnet50", "transformer_lm"]
