@@ -7,7 +7,7 @@ from pipelines.echo import INSERTION_POINTS, EchoSpec
 from pipelines.ledger import Ledger
 from pipelines.pipeline import Pipeline
 from pipelines.prefetch import Prefetch
-from pipelines.shards import TarSource
+from pipelines.shards import ShardSource, TarSource
 from pipelines.sources import DatasetSource, MapSource, MemorySource, SourceError, StreamSource
 from pipelines.wrappers import echo_batches, echo_examples
 
@@ -27,6 +27,7 @@ __all__ = [
     "RandomCrop",
     "RandomFlip",
     "RandomShift",
+    "ShardSource",
     "SourceError",
     "StreamSource",
     "TarSource",
