@@ -85,7 +85,8 @@ def run(
     folder = ResultsFolder.at(results)
     try:
         with located(spec, settings or ()), LiveDisplay(out, study, status) as display:
-            run_study(study, folder, display, workers=workers)
+            # Smoke: a second process would take longer to start than it saves.
+            run_study(study, folder, display, workers=workers or (1 if smoke else None))
     except KeyboardInterrupt:
         _, status = _study(spec, results, settings, smoke)
         again = shlex.join(["echostudy", *sys.argv[1:]])

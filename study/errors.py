@@ -1,5 +1,7 @@
 """The exceptions for things the user can put right."""
 
+from __future__ import annotations
+
 
 class UserError(Exception):
     """Bad input or surroundings: one sentence that says what is wrong, where, and what to do.
@@ -14,3 +16,8 @@ class SettingError(UserError):
     def __init__(self, key_path: tuple[str, ...], sentence: str) -> None:
         super().__init__(f"'{'.'.join(key_path)}' {sentence}")
         self.key_path = key_path
+        self.sentence = sentence
+
+    def __reduce__(self) -> tuple[type[SettingError], tuple[tuple[str, ...], str]]:
+        """Travel from a worker to the driver whole."""
+        return type(self), (self.key_path, self.sentence)

@@ -35,11 +35,10 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
     from study.cluster import local_ray
 
     with local_ray(workers) as started:
-        # Imported here: PyTorch loads while Ray starts, and a finished study needs neither.
-        from study.preflight import preflight
+        # Imported here: Tune loads while Ray starts, and a finished study needs neither.
         from study.tune import run_trials
+        from study.warm import preflight_in_slots
 
-        tags = preflight(plan)
         slots = started.slots(plan.spec.resources)
-        with sweep(tags) as running:
+        with sweep(preflight_in_slots(plan, slots)) as running:
             run_trials(running, slots)

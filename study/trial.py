@@ -12,94 +12,16 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from pipelines import EchoSpec, Pipeline
+from pipelines import Pipeline
 from study.clocks import Clocks
+from study.job import TrialJob
 from study.racing import cannot_win
-from study.result import Evaluation, Outcome, Rank, Target
-from study.seeds import derived_seed
+from study.result import Evaluation, Outcome, Rank
 from study.workloads.base import Workload
-
-if TYPE_CHECKING:  # a worker needs no plan, and starts a second sooner without
-    from study.plan import Trial
-    from study.spec import StudySpec
-
-
-@dataclass(frozen=True, slots=True)
-class TrialJob:
-    """All that a training run needs to know; plain values, so that it travels to any worker."""
-
-    trial_id: str
-    search_id: str
-    workload: str
-    batch_size: int
-    echo_factor: float
-    insertion_point: str
-    echo_buffer: int
-    point: int
-    metaparameters: dict[str, float]
-    initialisation_seed: int
-    stream_seed: int
-    target: Target
-    budget_fresh_examples: int
-    evaluate_every: int
-    stop: str
-
-    @classmethod
-    def of(cls, trial: Trial, spec: StudySpec) -> TrialJob:
-        """The job of a planned trial.
-
-        Seeds come from (study seed, repeat, point), never from the echo settings, so that conditions are
-        compared on the same initial weights and the same fresh stream (common random numbers).
-        """
-        search, condition = trial.search, trial.search.condition
-        identity = (spec.seed, search.repeat, trial.point)
-        return cls(
-            trial_id=trial.id,
-            search_id=search.id,
-            **asdict(condition),
-            point=trial.point,
-            metaparameters=dict(trial.metaparameters),
-            initialisation_seed=derived_seed("initialisation", *identity),
-            stream_seed=derived_seed("stream", *identity),
-            target=spec.rule,
-            budget_fresh_examples=spec.budget.fresh_examples,
-            evaluate_every=spec.budget.evaluate_every,
-            stop=spec.stop,
-        )
-
-    @property
-    def echo(self) -> EchoSpec:
-        """The pipeline's echo stage; the baseline has none."""
-        if self.echo_factor == 1:
-            return EchoSpec()
-        return EchoSpec(self.echo_factor, self.insertion_point, self.echo_buffer)
-
-    def evaluation_updates(self) -> Iterator[int]:
-        """The updates after which to evaluate.
-
-        The first at or past every multiple of `evaluate_every` fresh examples below the budget, and the
-        first at or past the budget itself.
-        """
-        last = 0
-        for grid_point in range(self.evaluate_every, self.budget_fresh_examples, self.evaluate_every):
-            updates = self._updates_for(grid_point)
-            if updates > last:
-                yield updates
-                last = updates
-        if (updates := self._updates_for(self.budget_fresh_examples)) > last:
-            yield updates
-
-    def rank_at(self, updates: int) -> Rank:
-        """The rank this trial would get by reaching the target after `updates`."""
-        return Rank(float(updates * self.batch_size / self.echo.ratio), updates, self.point)
-
-    def _updates_for(self, fresh_examples: int) -> int:
-        return math.ceil(Fraction(fresh_examples) * self.echo.ratio / self.batch_size)
 
 
 @dataclass

@@ -17,9 +17,9 @@ from ray.tune.experiment import Trial as TuneTrial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import ConcurrencyLimiter, Searcher
 
+from study.job import TrialJob
 from study.record import TrialReport
 from study.sweep import Sweep
-from study.trial import TrialJob
 from study.worker import TrialWorker
 
 

@@ -1,122 +1,34 @@
 """A slot's process: a Ray Tune trainable that runs one trial after another.
 
 Starting a process costs seconds (importing PyTorch), so Tune reuses it: `reset_config` hands it the next
-trial. A trial that raises does not take the process down: the error becomes its outcome.
+trial. PyTorch is imported where a process sets to work, not here: the driver, which names this class to
+Tune, starts seconds sooner without.
 """
 
 from __future__ import annotations
 
-import time
-import traceback
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from ray import tune
-
-from study.checkpoint import Checkpoint
-from study.clocks import Clocks
-from study.record import TrialReport
-from study.result import Evaluation, Outcome, Rank
-from study.trial import TrialJob, TrialRun
-from study.workloads.base import Workload
-from study.workloads.load import load_workload
-
-REPORT_EVERY_S = 1.0
-"""A report costs milliseconds of the driver's time, and tells a trial that it is beaten."""
-
-CHECKPOINT_EVERY_S = 20.0
 
 
 class TrialWorker(tune.Trainable):
     """Runs the trial in `config["job"]`; `config["bound"]` is the best rank of its search so far."""
 
     def setup(self, config: dict[str, Any]) -> None:
-        """Prepare the process once: one thread a CPU of the slot, and reproducible kernels."""
-        torch.set_num_threads(config["threads"])
-        torch.use_deterministic_algorithms(True)
-        self._device = torch.device("cuda" if config["gpu"] and torch.cuda.is_available() else "cpu")
-        self._workloads: dict[str, Workload] = {}
-        self._slot_since = time.perf_counter()
-        self._warm = False
-        self._begin(config)
+        """Prepare the process once, and take the first trial."""
+        from study.slot import Slot
+
+        self._slot = Slot(Path(config["folder"]), threads=config["threads"], gpu=config["gpu"])
+        self._slot.begin(config["job"], config["bound"])
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Take the next trial; always possible."""
-        self._warm = True
-        self._begin(new_config)
+        self._slot.begin(new_config["job"], new_config["bound"])
         return True
 
     def step(self) -> dict[str, Any]:
-        """Train until there is something to report: the end, or `REPORT_EVERY_S` later."""
-        report_at = time.perf_counter() + REPORT_EVERY_S
-        try:
-            run = self._run or self._start()
-            for _ in self._evaluations:
-                self._checkpoint_if_due(run)
-                if time.perf_counter() >= report_at:
-                    break
-            return self._report(run, run.outcome)
-        except Exception as error:  # whatever a workload raises is its trial's outcome, not the sweep's end
-            self._write_log()
-            return self._report(self._run, Outcome.CRASHED, _last_line(error))
-
-    def _report(self, run: TrialRun | None, outcome: Outcome | None, error: str = "") -> dict[str, Any]:
         """Tune's result dict: our report in one value, so that Tune has nothing to flatten or to log."""
-        now = time.perf_counter()
-        self._slot_s += now - self._slot_since
-        self._slot_since = now
-        evaluations = run.done[self._reported :] if run else []
-        report = TrialReport(
-            trial_id=self._job.trial_id,
-            first=self._reported,
-            evaluations=tuple(evaluations),
-            outcome=outcome,
-            earliest=run.earliest if run and outcome is None else None,
-            clocks=replace(run.clocks) if run else Clocks(),
-            slot_s=self._slot_s,
-            warm=self._warm,
-            error=error,
-        )
-        self._reported += len(evaluations)
-        return {"report": report, "done": outcome is not None}
-
-    def _write_log(self) -> None:
-        """Keep the traceback of a crashed trial where `TrialRecord.error` can point to it."""
-        log = self._folder / "logs" / f"{self._job.trial_id}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(traceback.format_exc(), encoding="utf-8")
-
-    def _begin(self, config: dict[str, Any]) -> None:
-        self._job: TrialJob = config["job"]
-        self._bound: Rank | None = config["bound"]
-        self._folder = Path(config["folder"])
-        self._checkpoint = Checkpoint(self._folder, self._job.trial_id)
-        self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
-        self._run: TrialRun | None = None
-        self._evaluations: Iterator[Evaluation] = iter(())
-        self._reported = 0
-        self._slot_s = 0.0
-
-    def _start(self) -> TrialRun:
-        """Build the run, or pick it up where its checkpoint left it."""
-        name = self._job.workload
-        if name not in self._workloads:
-            self._workloads[name] = load_workload(name)
-        run = TrialRun(self._job, self._workloads[name], self._device, self._bound)
-        state = self._checkpoint.load()
-        if state is not None:
-            run.load_state_dict(state)
-        self._run, self._evaluations = run, run.evaluations()
-        return run
-
-    def _checkpoint_if_due(self, run: TrialRun) -> None:
-        if run.outcome is None and time.perf_counter() >= self._checkpoint_at:
-            self._checkpoint.save(run.state_dict())
-            self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
-
-
-def _last_line(error: Exception) -> str:
-    return traceback.format_exception_only(error)[-1].strip()
+        report = self._slot.step()
+        return {"report": report, "done": report.outcome is not None}

@@ -42,6 +42,11 @@ def test_a_trial_knows_neither_ray_nor_mlflow():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+def test_the_driver_of_a_sweep_does_without_pytorch():
+    code = "import sys, echostudy.cli, study.tune, study.warm; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
 def test_no_file_is_longer_than_400_lines():
     for package in MAY_IMPORT:
         for file in (ROOT / package).rglob("*.py"):

@@ -8,10 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from study.job import TrialJob
 from study.plan import make_plan
 from study.result import Outcome, Rank
 from study.spec import load_spec
-from study.trial import TrialJob, TrialRun
+from study.trial import TrialRun
 from study.workloads.digits import DigitsConvnet
 
 torch.set_num_threads(1)
