@@ -11,18 +11,20 @@ if TYPE_CHECKING:
     from analysis.figures import draw_figure3, figure3_caption, figure3_title, house_style, save_figure
     from analysis.files import write_csv
     from analysis.report import Report, write_report
-    from analysis.results import load_trials
+    from analysis.results import Results, load, load_trials
     from analysis.statistics import log_t_interval, summarise, welch_log_ratio
     from analysis.tables import cost, figure3, searches, share_saved
 
 __all__ = [
     "Report",
+    "Results",
     "cost",
     "draw_figure3",
     "figure3",
     "figure3_caption",
     "figure3_title",
     "house_style",
+    "load",
     "load_trials",
     "log_t_interval",
     "save_figure",
@@ -38,7 +40,7 @@ _HOMES = {
     "figures": ("draw_figure3", "figure3_caption", "figure3_title", "house_style", "save_figure"),
     "files": ("write_csv",),
     "report": ("Report", "write_report"),
-    "results": ("load_trials",),
+    "results": ("Results", "load", "load_trials"),
     "statistics": ("log_t_interval", "summarise", "welch_log_ratio"),
     "tables": ("cost", "figure3", "searches", "share_saved"),
 }

@@ -71,6 +71,7 @@ def trials_of():
 class FilledStore:
     """Writes trial runs under the names that the driver gives them."""
 
+    database: Path
     tracking_uri: str
     client: MlflowClient = field(init=False)
 
@@ -103,7 +104,10 @@ class FilledStore:
             **trial.metaparameters,
         }
         metrics = [
-            Metric(name, v, now, int(one["fresh_examples"])) for one in curve for name, v in one.items()
+            Metric(name, v, now, int(one["fresh_examples"]))
+            for one in curve
+            for name, v in one.items()
+            if name != "fresh_examples"
         ]
         metrics += [Metric(name, value, now, 0) for name, value in final.items()]
         run_id = self.begin(trial)
@@ -152,4 +156,4 @@ class FilledStore:
 @pytest.fixture
 def store(results) -> FilledStore:
     """An MLflow store with the experiment of the digits study and no run."""
-    return FilledStore(results.tracking_uri)
+    return FilledStore(results.database, results.tracking_uri)

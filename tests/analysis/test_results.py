@@ -12,7 +12,13 @@ from study.result import Evaluation, Outcome
 from study.store import open_store
 from study.tracking import StudyWriter
 
-RUN = dict.fromkeys(("run_id", "status", "trial_id", "search_id", "condition_id", "outcome"), "str")
+RUN = {
+    "run_id": "str",
+    "status": "str",
+    "end_time": "Int64",
+    **dict.fromkeys(("trial_id", "search_id", "condition_id", "outcome", "error"), "str"),
+    "protocol_version": "Int64",
+}
 CONDITION = {
     "workload": "str",
     "batch_size": "Int64",
@@ -28,8 +34,15 @@ METRICS = [
     "examples_read_to_target",
     "updates_to_target",
     "examples_consumed",
+    "duplicate_share",
+    "mean_lag_updates",
+    "buffer_examples",
     "training_s",
+    "input_wait_s",
+    "update_s",
+    "evaluation_s",
     "slot_s",
+    "warm",
 ]
 
 
@@ -41,13 +54,19 @@ def test_a_trial_becomes_a_row_with_everything_that_was_written(store, plan):
     trial = plan.trials[-1]
     run_id = store.write_reached(trial, 7168)
     (row,) = load_trials("digits", store.tracking_uri).to_dict("records")
-    assert row == {
+    assert row.pop("end_time") > 1.7e12
+    assert {name for name in row if row[name] != row[name]} == {
+        *("error", "duplicate_share", "mean_lag_updates", "buffer_examples"),
+        *("input_wait_s", "update_s", "evaluation_s", "warm"),
+    }
+    assert {name: value for name, value in row.items() if value == value} == {
         "run_id": run_id,
         "status": "FINISHED",
         "trial_id": trial.id,
         "search_id": trial.search.id,
         "condition_id": trial.search.condition_id,
         "outcome": "reached",
+        "protocol_version": 1,
         "workload": "digits_convnet",
         "batch_size": 32,
         "echo_factor": 2.0,
@@ -80,7 +99,7 @@ def test_columns_have_the_documented_types_whatever_has_run(store, plan):
     expected |= metaparameters | {"best_valid_accuracy": "float64"}
     table = load_trials("digits", store.tracking_uri)
     assert types_of(table) == expected
-    assert list(table.columns[-8:]) == [*METRICS, "best_valid_accuracy"]
+    assert list(table.columns[-15:]) == [*METRICS, "best_valid_accuracy"]
 
 
 def test_a_running_trial_has_no_outcome_and_a_crashed_one_no_numbers(store, plan):
@@ -148,6 +167,7 @@ def test_a_later_value_of_a_curve_wins_over_an_earlier_one(store, plan):
 
 def test_what_the_driver_writes_is_what_is_read(results, plan):
     values = {"valid_accuracy": 0.5, "examples_read": 320.0, "examples_consumed": 256.0, "buffer_examples": 0}
+    values |= {"duplicate_share": 0.25, "mean_lag_updates": 3.5}
     evaluations = [
         Evaluation(256.0, 8, values),
         Evaluation(512.0, 16, values | {"valid_accuracy": 0.96, "examples_consumed": 512.0}),
@@ -165,8 +185,15 @@ def test_what_the_driver_writes_is_what_is_read(results, plan):
         "examples_read_to_target": 320,
         "updates_to_target": 16,
         "examples_consumed": 512,
+        "duplicate_share": 0.25,
+        "mean_lag_updates": 3.5,
+        "buffer_examples": 0,
         "training_s": 0,
+        "input_wait_s": 0,
+        "update_s": 0,
+        "evaluation_s": 0,
         "slot_s": 0.5,
+        "warm": 0,
     }
 
 
