@@ -89,14 +89,7 @@ def log_t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     Exact for log-normal values. No values: the estimate too is NaN; one value, or values without any spread:
     no interval. Raises `ValueError` for a value that is not positive.
     """
-    logs = _logs(values)
-    if logs.size == 0:
-        return Interval(math.nan, math.nan, math.nan)
-    centre = float(logs.mean())
-    half = float("nan")
-    if _has_spread(logs):
-        half = _t_quantile(logs.size - 1, level) * math.sqrt(_squared_error(logs))
-    return _exponentiated(centre, half)
+    return _exponentiated(*_contrast([_logs(values)], [1], level))
 
 
 def welch_log_ratio(values: Sequence[float], baseline: Sequence[float], level: float = LEVEL) -> Interval:
@@ -107,17 +100,53 @@ def welch_log_ratio(values: Sequence[float], baseline: Sequence[float], level: f
     fewer than two values, there is no interval. An empty group: the estimate too is NaN. Raises `ValueError`
     for a value that is not positive.
     """
+    return log_contrast([values, baseline], [1, -1], level)
+
+
+def log_contrast(
+    groups: Sequence[Sequence[float]], weights: Sequence[float], level: float = LEVEL
+) -> Interval:
+    """Product of the groups' geometric means, each to the power of its weight, with an interval as Welch's.
+
+    Weights (1, -1) give a ratio, (1, -1, -1, 1) a ratio of two ratios. What `welch_log_ratio` says of groups
+    without spread, of one value or of none holds for any number of groups.
+    """
+    return _exponentiated(*_contrast([_logs(group) for group in groups], weights, level))
+
+
+def paired_log_ratio(values: Sequence[float], baseline: Sequence[float], level: float = LEVEL) -> Interval:
+    """Geometric mean of the ratios of paired values, with Student's t-interval made on their logarithms.
+
+    For repeats that share their seeds: what both conditions of a pair have in common cancels out, and the
+    interval is narrower the more that is. Raises `ValueError` where the two differ in length, or a value is
+    not positive.
+    """
     above, below = _logs(values), _logs(baseline)
-    if above.size == 0 or below.size == 0:
-        return Interval(math.nan, math.nan, math.nan)
-    centre = float(above.mean() - below.mean())
-    half = float("nan")
-    if min(above.size, below.size) > 1 and (_has_spread(above) or _has_spread(below)):
-        errors = np.array([_squared_error(above), _squared_error(below)])
-        freedom = np.array([above.size - 1, below.size - 1])
-        satterthwaite = float(errors.sum() ** 2 / (errors**2 / freedom).sum())
-        half = _t_quantile(satterthwaite, level) * math.sqrt(errors.sum())
-    return _exponentiated(centre, half)
+    if above.shape != below.shape:
+        raise ValueError(f"Paired values need partners, not {above.size} against {below.size}.")
+    return _exponentiated(*_contrast([above - below], [1], level))
+
+
+def welch_difference(values: Sequence[float], baseline: Sequence[float], level: float = LEVEL) -> Interval:
+    """Difference of two groups' means with Welch's t-interval, for values that are no sizes (accuracies)."""
+    groups = [np.asarray(group, dtype=np.float64) for group in (values, baseline)]
+    centre, half = _contrast(groups, [1, -1], level)
+    return Interval(centre, centre - half, centre + half)
+
+
+def _contrast(
+    groups: Sequence[NDArray[np.float64]], weights: Sequence[float], level: float
+) -> tuple[float, float]:
+    """Weighted sum of the groups' means, and half the width of its interval by Welch and Satterthwaite."""
+    if min(group.size for group in groups) == 0:
+        return math.nan, math.nan
+    centre = sum(weight * float(group.mean()) for group, weight in zip(groups, weights, strict=True))
+    if min(group.size for group in groups) < 2 or not any(map(_has_spread, groups)):
+        return centre, math.nan
+    errors = np.array([w**2 * _squared_error(group) for group, w in zip(groups, weights, strict=True)])
+    freedom = np.array([group.size - 1 for group in groups])
+    satterthwaite = float(errors.sum() ** 2 / (errors**2 / freedom).sum())
+    return centre, _t_quantile(satterthwaite, level) * math.sqrt(errors.sum())
 
 
 def _logs(values: Sequence[float]) -> NDArray[np.float64]:

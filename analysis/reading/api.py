@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from mlflow.entities import Run, ViewType
@@ -31,7 +31,7 @@ def fetch_by_api(
     identifier = experiment.experiment_id
     if known:
         since = max(known.values()) - OVERLAP_MS
-        found = chain(
+        found: Iterable[Run] = chain(
             _pages(client, identifier, f"attributes.end_time >= {since}"),
             _pages(client, identifier, "attributes.status = 'RUNNING'"),
         )

@@ -47,7 +47,9 @@ def fetch_by_sql(database: Path, study: str, known: Mapping[str, int], *, curves
     """
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
-        alive = {row[0]: row[1:] for row in connection.execute(_ALIVE, (KIND, study))}
+        alive: dict[str, tuple[str, int | None]] = {
+            run_id: (status, ended) for run_id, status, ended in connection.execute(_ALIVE, (KIND, study))
+        }
         new = [run_id for run_id, (_, ended) in alive.items() if known.get(run_id, -1) != ended]
         connection.execute("CREATE TEMP TABLE new (run_uuid TEXT PRIMARY KEY)")
         connection.executemany("INSERT INTO new VALUES (?)", ((run_id,) for run_id in new))

@@ -10,9 +10,12 @@ from scipy import stats
 
 from analysis.statistics import (
     Interval,
+    log_contrast,
     log_t_interval,
     min_max_coverage,
+    paired_log_ratio,
     summarise,
+    welch_difference,
     welch_log_ratio,
 )
 
@@ -115,3 +118,45 @@ def test_values_that_have_no_logarithm_are_refused(bad):
 def test_a_summary_is_mean_range_and_median():
     found = summarise([4, 1, 2, 9])
     assert (found.n, found.mean, found.min, found.max, found.median) == (4, 4, 1, 9, 3)
+
+
+def test_the_paired_interval_covers_the_ratio_with_95_percent_and_is_narrower_where_seeds_are_shared():
+    rng = np.random.default_rng(5)
+    common = rng.normal(9, 0.3, size=(DRAWS, 5))
+    values, baseline = (np.exp(common + rng.normal(at, 0.1, size=(DRAWS, 5))) for at in (math.log(0.5), 0))
+    pairs = list(zip(values, baseline, strict=True))
+    paired = [paired_log_ratio(*pair) for pair in pairs]
+    unpaired = [welch_log_ratio(*pair) for pair in pairs]
+    assert 0.93 <= np.mean([one.low <= 0.5 <= one.high for one in paired]) <= 0.97
+    widths = [np.median([math.log(one.high / one.low) for one in each]) for each in (paired, unpaired)]
+    assert widths[0] < 0.6 * widths[1]
+
+
+def test_the_interval_of_a_ratio_of_ratios_covers_it_with_95_percent_at_five_repeats():
+    rng = np.random.default_rng(6)
+    groups = np.exp(rng.normal(9, 0.2, size=(DRAWS, 4, 5)) + np.log([0.5, 1, 0.8, 1])[:, None])
+    found = [log_contrast(four, [1, -1, -1, 1]) for four in groups]
+    assert 0.93 <= np.mean([one.low <= 0.5 / 0.8 <= one.high for one in found]) <= 0.97
+
+
+def test_the_interval_of_a_difference_covers_it_with_95_percent_at_five_repeats():
+    rng = np.random.default_rng(7)
+    pairs = zip(rng.normal(0.9, 0.01, (DRAWS, 5)), rng.normal(0.88, 0.03, (DRAWS, 5)), strict=True)
+    found = [welch_difference(*pair) for pair in pairs]
+    assert 0.93 <= np.mean([one.low <= 0.02 <= one.high for one in found]) <= 0.97
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=2, max_size=8))
+def test_the_paired_interval_is_scipys_one_sample_interval_of_log_ratios(pairs):
+    values, baseline = zip(*pairs, strict=True)
+    logs = np.log(values) - np.log(baseline)
+    found = paired_log_ratio(values, baseline)
+    assert math.log(found.estimate) == pytest.approx(logs.mean(), abs=1e-9)
+    if np.ptp(logs) > 1e-6:
+        expected = stats.t.interval(0.95, len(logs) - 1, logs.mean(), stats.sem(logs))
+        assert np.log([found.low, found.high]) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_pairs_need_partners():
+    with pytest.raises(ValueError, match="not 2 against 3"):
+        paired_log_ratio([1, 2], [1, 2, 3])
