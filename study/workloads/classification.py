@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ class ClassificationWorkload(Workload):
     """Cross entropy, Nesterov momentum, linear decay of the learning rate if the study asks for it.
 
     Understands `card.CLASSIFICATION_METAPARAMETERS`. Subclasses add the data, `model`, and `evaluate`, for
-    which `classification_metrics` is at hand.
+    which `classification_metrics` and `metrics_over` are at hand.
     """
 
     def loss(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
@@ -46,18 +46,28 @@ class ClassificationWorkload(Workload):
 def classification_metrics(
     model: nn.Module, inputs: Tensor, targets: Tensor, *, at_once: int = 4096
 ) -> dict[str, float]:
-    """`valid_accuracy` (share of right answers) and `valid_loss` (mean cross entropy, nats).
+    """`metrics_over` data in memory, so many examples at a time."""
+    starts = range(0, len(inputs), at_once)
+    return metrics_over(model, ((inputs[i : i + at_once], targets[i : i + at_once]) for i in starts))
 
-    `at_once` is how many examples go through the model at a time.
+
+def metrics_over(model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]]) -> dict[str, float]:
+    """`valid_accuracy` (share of right answers) and `valid_loss` (mean cross entropy, nats) over all batches.
+
+    Raises:
+        ValueError: there are no batches.
     """
     was_training = model.training
     model.eval()
+    examples = 0
+    right, loss = torch.zeros((), dtype=torch.int64), torch.zeros((), dtype=torch.float64)
     with torch.inference_mode():
-        parts = [model(inputs[i : i + at_once]).float() for i in range(0, len(inputs), at_once)]
-        logits = torch.cat(parts)
-        metrics = {
-            "valid_accuracy": (logits.argmax(1) == targets).double().mean().item(),
-            "valid_loss": nn.functional.cross_entropy(logits, targets).item(),
-        }
+        for inputs, targets in batches:
+            logits = model(inputs).float()
+            examples += len(targets)
+            right = right.to(targets.device) + (logits.argmax(1) == targets).sum()
+            loss = loss.to(targets.device) + nn.functional.cross_entropy(logits, targets, reduction="sum")
     model.train(was_training)
-    return metrics
+    if not examples:
+        raise ValueError("The validation set is empty; give it at least one example.")
+    return {"valid_accuracy": right.item() / examples, "valid_loss": loss.item() / examples}

@@ -2,11 +2,13 @@
 
 import io
 import pickle
+import tarfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from sklearn.datasets import load_sample_images
 
 STRIPS = 10
@@ -27,7 +29,7 @@ def crops(size: int, count: int, seed: int) -> Iterator[tuple[np.ndarray, int]]:
         photo = photos()[label // 5]
         width = photo.shape[1] // 5
         left = min(label % 5 * width + random.integers(max(width - size, 1)), photo.shape[1] - size)
-        top = random.integers(photo.shape[0] - size)
+        top = random.integers(photo.shape[0] - size + 1)
         yield photo[top : top + size, left : left + size], label
 
 
@@ -97,4 +99,59 @@ def write_cifar10(root: Path) -> None:
     (folder / "test_batch").write_bytes(python_two_pickle(cifar10_file(20, 6)))
 
 
-SAMPLES: dict[str, Callable[[Path], None]] = {"cifar10_resnet32": write_cifar10}
+PHOTO_CLASSES = ("n01440764", "n01443537", "n02086240")
+
+
+def jpeg(pixels: np.ndarray, mode: str = "RGB") -> bytes:
+    """Pixels [height, width, 3] as a JPEG file: "RGB", grey ("L") or for printing ("CMYK")."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).convert(mode).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def labelled_jpegs(count: int, seed: int) -> Iterator[tuple[bytes, int]]:
+    """Crops of different sizes as JPEG files, some grey or for printing, and their classes, 0 to 2."""
+    random = np.random.default_rng(seed)
+    for number, (pixels, label) in enumerate(crops(300, count, seed)):
+        mode = "L" if number == 3 else "CMYK" if number == 4 else "RGB"
+        height, width = random.integers(200, 301, 2)
+        yield jpeg(pixels[:height, :width], mode), label % len(PHOTO_CLASSES)
+
+
+def write_imagenet_folders(root: Path) -> None:
+    """12 photos for training and 6 for validation in folders of three of the official classes."""
+    for part, count, seed in (("train", 12, 1), ("val", 6, 2)):
+        for number, (content, label) in enumerate(labelled_jpegs(count, seed)):
+            folder = root / "imagenet" / part / PHOTO_CLASSES[label]
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{PHOTO_CLASSES[label]}_{number}.JPEG").write_bytes(content)
+
+
+def write_imagenet_shards(root: Path) -> None:
+    """The same photos in two shards for training and one for validation."""
+    for part, count, seed in (("train", 12, 1), ("val", 6, 2)):
+        examples = [
+            (f"{number:06}", {"jpg": content, "cls": str(label).encode()})
+            for number, (content, label) in enumerate(labelled_jpegs(count, seed))
+        ]
+        for shard, first in enumerate(range(0, count, 6)):
+            write_tar(
+                root / "imagenet" / "shards" / f"imagenet-{part}-{shard:06}.tar", examples[first : first + 6]
+            )
+
+
+def write_tar(shard: Path, examples: list[tuple[str, dict[str, bytes]]]) -> None:
+    """Examples (their name, and their files by extension) as a tar shard."""
+    shard.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(shard, "w") as archive:
+        for name, files in examples:
+            for extension, content in files.items():
+                member = tarfile.TarInfo(f"{name}.{extension}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+
+
+SAMPLES: dict[str, Callable[[Path], None]] = {
+    "cifar10_resnet32": write_cifar10,
+    "imagenet_resnet50": write_imagenet_folders,
+}

@@ -46,3 +46,18 @@ def test_standardising_leaves_mean_0_and_deviation_1():
 def test_a_deviation_of_0_is_refused():
     with pytest.raises(ValueError, match="std is 0"):
         Standardise(1.0, 0.0)
+
+
+def test_each_channel_can_have_numbers_of_its_own_and_bytes_become_floats():
+    images = torch.randint(0, 256, (4, 3, 5, 6), dtype=torch.uint8)
+    result = Standardise((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))(images)
+    assert result.dtype == torch.float32
+    for channel in range(3):
+        torch.testing.assert_close(
+            result[:, channel], (images[:, channel].float() - (channel + 1)) / (channel + 4)
+        )
+
+
+def test_a_deviation_of_0_in_one_channel_is_refused():
+    with pytest.raises(ValueError, match=r"std is \(1.0, 0.0\)"):
+        Standardise((0.0, 0.0), (1.0, 0.0))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from study.workloads.card import CLASSIFICATION_METAPARAMETERS, CLASSIFICATION_METRICS, WorkloadCard
+from study.workloads.card import (
+    CLASSIFICATION_METAPARAMETERS,
+    CLASSIFICATION_METRICS,
+    LOOP_OPTIONS,
+    WorkloadCard,
+)
 
 CARDS: tuple[WorkloadCard, ...] = (
     WorkloadCard(
@@ -12,5 +17,27 @@ CARDS: tuple[WorkloadCard, ...] = (
         train_examples=1400,
         metrics=CLASSIFICATION_METRICS,
         metaparameters=CLASSIFICATION_METAPARAMETERS,
+    ),
+    WorkloadCard(
+        name="cifar10_resnet32",
+        factory="study.workloads.cifar10:Cifar10ResNet32",
+        summary="CIFAR-10 (45,000 / 5,000), random crop and flip, ResNet-32",
+        train_examples=45_000,
+        metrics=CLASSIFICATION_METRICS,
+        metaparameters=CLASSIFICATION_METAPARAMETERS,
+        options=(*LOOP_OPTIONS, "on_error"),
+        data_set="cifar10",
+        target_note="recalled",
+    ),
+    WorkloadCard(
+        name="imagenet_resnet50",
+        factory="study.workloads.imagenet:ImageNetResNet50",
+        summary="ImageNet (1,281,167 / 50,000), streamed, random resized crop and flip, ResNet-50",
+        train_examples=1_281_167,
+        metrics=CLASSIFICATION_METRICS,
+        metaparameters=CLASSIFICATION_METAPARAMETERS,
+        options=(*LOOP_OPTIONS, "on_error"),
+        data_set="imagenet",
+        target_note="recalled",
     ),
 )
