@@ -176,12 +176,10 @@ def _study(spec: Path, results: Path, settings: list[str] | None, smoke: bool) -
     from study.plan import make_plan
     from study.spec import load_spec
     from study.status import study_status
-    from study.store import open_store, store_exists
-    from study.tracking import stored_trials
+    from study.stored import read_stored
 
     study = make_plan(load_spec(spec, settings or (), smoke=smoke))
-    uri = ResultsFolder.at(results).tracking_uri
-    stored = stored_trials(open_store(uri), study.spec.name) if store_exists(uri) else {}
+    stored = read_stored(ResultsFolder.at(results), study.spec.name)
     return study, study_status(study, stored)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from study.folder import ResultsFolder
 from study.plan import Plan
-from study.store import open_store, store_exists
-from study.sweep import Observer, Sweep, has_result
-from study.tracking import StudyWriter, stored_trials
+from study.stored import StoredTrial, has_result, read_stored
+from study.sweep import Observer, Sweep
 
 
 def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers: int | None = None) -> None:
@@ -17,28 +16,46 @@ def run_study(plan: Plan, results: ResultsFolder, observer: Observer, *, workers
     Idempotent: interrupt it anywhere and call it again. Nothing is written before all checks have passed;
     raises `UserError` where one fails.
     """
-    name, uri = plan.spec.name, results.tracking_uri
-    stored = stored_trials(open_store(uri), name) if store_exists(uri) else {}
-
-    def sweep(tags: Mapping[str, str]) -> Sweep:
-        results.make_writable()
-        results.study(name).mkdir(exist_ok=True)
-        artifacts = results.artifacts.as_uri()
-        return Sweep(
-            plan, stored, lambda: StudyWriter(open_store(uri), plan, artifacts, tags), results, observer
-        )
-
+    stored = read_stored(results, plan.spec.name)
     if all(has_result(stored.get(trial.id)) for trial in plan.trials):
-        with sweep({}):
+        with _sweep(plan, stored, results, observer, {}):
             return
 
     from study.cluster import local_ray
 
     with local_ray(workers) as started:
-        # Imported here: Tune loads while Ray starts, and a finished study needs neither.
+        # Imported here, and in this order, because each takes seconds: Tune while Ray starts, MLflow and the
+        # tables of a new store while the slots load PyTorch. A finished study needs neither Ray nor Tune.
         from study.tune import run_trials
-        from study.warm import preflight_in_slots
+        from study.warm import Preflight
 
         slots = started.slots(plan.spec.resources)
-        with sweep(preflight_in_slots(plan, slots)) as running:
+        checking = Preflight(plan, slots)
+
+        from study.newstore import store_in_waiting
+
+        with store_in_waiting(results) as waiting:
+            tags = checking.result()
+            results.make_writable()
+            waiting.put_in_place()
+        with _sweep(plan, stored, results, observer, tags) as running:
             run_trials(running, slots)
+
+
+def _sweep(
+    plan: Plan,
+    stored: Mapping[str, StoredTrial],
+    results: ResultsFolder,
+    observer: Observer,
+    tags: Mapping[str, str],
+) -> Sweep:
+    from study.store import open_store
+    from study.tracking import StudyWriter
+
+    results.make_writable()
+    results.study(plan.spec.name).mkdir(exist_ok=True)
+
+    def open_writer() -> StudyWriter:
+        return StudyWriter(open_store(results.tracking_uri), plan, results.artifacts.as_uri(), tags)
+
+    return Sweep(plan, stored, open_writer, results, observer)

@@ -10,7 +10,7 @@ from statistics import mean
 from study.plan import Condition, Plan
 from study.racing import Race
 from study.result import Outcome
-from study.tracking import StoredTrial
+from study.stored import StoredTrial
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from study.folder import ResultsFolder, checkpoint_file
 from study.plan import Plan, Search, Trial
 from study.racing import Race, cannot_win
 from study.record import TrialRecord, TrialReport
 from study.result import Outcome
-from study.tracking import StoredTrial, StudyWriter
+from study.stored import StoredTrial, has_result
+
+if TYPE_CHECKING:
+    from study.tracking import StudyWriter
 
 
 class Observer(Protocol):
@@ -29,11 +32,6 @@ class Observer(Protocol):
         """A trial has its outcome."""
 
 
-def has_result(stored: StoredTrial | None) -> bool:
-    """True if a trial need not run (again)."""
-    return stored is not None and stored.outcome is not None and stored.outcome.is_result
-
-
 class Sweep:
     """Runs are written by one background thread, in the order in which trials end, off their critical path.
 
@@ -41,8 +39,8 @@ class Sweep:
     the store before the beaten trial is. As a context manager it closes the study's runs, also when the
     sweep is interrupted; an error of the store stops the sweep.
 
-    `stored` is what the store knew of the trials before; `open_writer` is called on the writing thread, so
-    that making a new store takes place while the first trials start.
+    `stored` is what the store knew of the trials before; `open_writer` is called on the writing thread, while
+    the first trials start.
     """
 
     def __init__(

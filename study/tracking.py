@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from mlflow.entities import Metric, Param, Run, RunTag, ViewType
 from mlflow.tracking import MlflowClient
@@ -17,6 +16,7 @@ from mlflow.tracking import MlflowClient
 from study.plan import Plan, Search, Trial
 from study.record import TrialRecord
 from study.result import PROTOCOL_VERSION, Outcome, Rank
+from study.stored import StoredTrial
 
 KIND = "echostudy.kind"
 TRIAL_ID = "echostudy.trial_id"
@@ -32,18 +32,6 @@ NOT_CURVES = {"fresh_examples", "buffer_examples"}
 """The step itself, and a constant that is logged once: every curve costs time and room."""
 MAX_BATCH = 1000
 """MLflow takes at most this many metrics in one `log_batch`."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTrial:
-    """What the store knows of a trial."""
-
-    run_id: str
-    outcome: Outcome | None
-    rank: Rank | None
-    slot_s: float
-    training_s: float
-    warm: bool
 
 
 def runs_of_kind(client: MlflowClient, study: str, kind: str) -> Iterator[Run]:

@@ -14,36 +14,43 @@ from study.job import TrialJob
 from study.plan import Plan
 
 
-def preflight_in_slots(plan: Plan, slots: int) -> dict[str, str]:
-    """Check the plan's target on the first point of every repeat of the baseline; the provenance tags.
+class Preflight:
+    """The check of a plan's target on the first point of every repeat of the baseline, under way in a slot.
 
-    Raises:
-        UserError: what the check found.
+    The other slots load what their trials will need meanwhile.
     """
-    jobs = [
-        TrialJob.of(trial, plan.spec)
-        for trial in plan.trials
-        if trial.point == 0 and trial.search.condition.is_baseline
-    ]
-    resources = plan.spec.resources
-    in_a_slot = ray.remote(num_cpus=resources.cpu, num_gpus=resources.gpu, max_retries=0)
-    tags = in_a_slot(_preflight).remote(jobs)
-    for _ in range(slots - 1):
-        in_a_slot(_load).remote()
-    try:
-        found: dict[str, str] = ray.get(tags)
-    except RayTaskError as error:
-        if isinstance(error.cause, UserError):
-            raise error.cause from None
-        raise
-    return found
+
+    def __init__(self, plan: Plan, slots: int) -> None:
+        jobs = [
+            TrialJob.of(trial, plan.spec)
+            for trial in plan.trials
+            if trial.point == 0 and trial.search.condition.is_baseline
+        ]
+        resources = plan.spec.resources
+        in_a_slot = ray.remote(num_cpus=resources.cpu, num_gpus=resources.gpu, max_retries=0)
+        self._tags = in_a_slot(_preflight).remote(jobs)
+        for _ in range(slots - 1):
+            in_a_slot(_load).remote()
+
+    def result(self) -> dict[str, str]:
+        """Wait for the study's provenance tags; `UserError` if the check found fault."""
+        try:
+            tags: dict[str, str] = ray.get(self._tags)
+        except RayTaskError as error:
+            if isinstance(error.cause, UserError):
+                raise error.cause from None
+            raise
+        return tags
 
 
 def _preflight(jobs: list[TrialJob]) -> dict[str, str]:
     from study.preflight import preflight
 
-    return preflight(jobs)
+    tags = preflight(jobs)
+    _load()
+    return tags
 
 
 def _load() -> None:
-    import study.slot  # noqa: F401
+    import study.slot
+    import study.worker  # noqa: F401
