@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from echostudy.data import data_app
 from study.errors import UserError
 from study.folder import DEFAULT_RESULTS, ResultsFolder
 
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Data echoing: how many fresh examples, and how much time, does repeating data save?",
 )
+app.add_typer(data_app, name="data")
 out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
