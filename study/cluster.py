@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ray
 
-from study.errors import SettingError
+from study.errors import SettingError, UserError
 from study.spec import Resources
 
 QUIET = {
@@ -64,13 +64,33 @@ def local_ray(cpus: int | None = None) -> Iterator[LocalRay]:
         try:
             yield LocalRay(starting)
         finally:
-            session = starting.result()
-            ray.shutdown()
-            shutil.rmtree(session, ignore_errors=True)
+            if starting.exception() is None:
+                ray.shutdown()
+                shutil.rmtree(starting.result(), ignore_errors=True)
 
 
 def _start(cpus: int | None) -> Path:
-    """Start Ray; its session folder."""
+    """Start Ray; its session folder. On a very busy machine Ray gives up after half a minute: then once more.
+
+    Raises:
+        UserError: it did not start at the second try either.
+    """
+    try:
+        _init(cpus)
+    except Exception:  # Ray raises the bare class, and leaves what has started for us to end
+        ray.shutdown()
+        try:
+            _init(cpus)
+        except Exception as error:
+            ray.shutdown()
+            raise UserError(
+                f"Ray cannot start on this machine ({str(error).splitlines()[0]}); see that memory and "
+                "processors are free, and run the same command again."
+            ) from error
+    return Path(ray._private.worker.global_worker.node.get_session_dir_path())
+
+
+def _init(cpus: int | None) -> None:
     ray.init(
         num_cpus=cpus,
         include_dashboard=False,
@@ -78,4 +98,3 @@ def _start(cpus: int | None) -> Path:
         logging_level=logging.ERROR,
         configure_logging=True,
     )
-    return Path(ray._private.worker.global_worker.node.get_session_dir_path())

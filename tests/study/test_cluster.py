@@ -1,4 +1,4 @@
-"""How many trials a Ray can run, asked without starting one."""
+"""How many trials a Ray can run, and what is said where none starts; asked without starting one."""
 
 from concurrent.futures import Future
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from study.cluster import LocalRay
+from study.cluster import LocalRay, local_ray
 from study.errors import SettingError, UserError
 from study.spec import Resources, located
 
@@ -35,3 +35,22 @@ def test_a_trial_that_can_never_run_names_the_setting(started, wanted, key):
     line = next(i for i, text in enumerate(Path(spec).read_text().splitlines(), 1) if "resources:" in text)
     with pytest.raises(UserError, match=rf"digits.yaml line {line}: 'resources\.{key}'"), located(spec):
         raise error.value
+
+
+def test_a_ray_that_cannot_start_is_tried_twice_and_then_reported_in_one_sentence(monkeypatch):
+    tries = []
+
+    def fail(**settings):
+        tries.append(settings)
+        raise Exception(
+            "The current node timed out during startup.\nA long tale of what might be the matter."
+        )
+
+    monkeypatch.setattr(ray, "init", fail)
+    with pytest.raises(UserError) as caught, local_ray(1) as started:
+        started.slots(Resources(cpu=1, gpu=0))
+    assert len(tries) == 2
+    assert str(caught.value) == (
+        "Ray cannot start on this machine (The current node timed out during startup.); see that memory and "
+        "processors are free, and run the same command again."
+    )
