@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.statistics import LEVEL
 from analysis.tables import Saving
 from analysis.tables.fresh_examples import baseline_of, of_condition
+from study.ranges import Choice, Range
 from study.result import Outcome
 
 if TYPE_CHECKING:
@@ -102,12 +103,15 @@ def _edges(plan: Plan, searches: pd.DataFrame) -> Iterator[str]:
             continue
         reached[search.condition] += 1
         for name, value in values[search.id, point].items():
-            space = plan.spec.metaparameters[name]
+            space = plan.spec.space(search.condition)[name]
+            if isinstance(space, Choice):
+                continue
             if value < space.at(EDGE) or value > space.at(1 - EDGE):
                 at_end[search.condition, name, "lower" if value < space.at(EDGE) else "upper"] += 1
     for (condition, name, end), count in at_end.items():
         if 2 * count > reached[condition]:
-            space = plan.spec.metaparameters[name]
+            space = plan.spec.space(condition)[name]
+            assert isinstance(space, Range)
             yield (
                 f"{_name(plan, condition)}: the best {name} lies at the {end} end of its range"
                 f" ({space.low:g} to {space.high:g}) in {count} of {_count(reached[condition], 'repeat')};"

@@ -140,6 +140,14 @@ def report(
 
 
 @app.command()
+def schema() -> None:
+    """Print the study file's JSON Schema, for editors."""
+    from study.schema import study_schema
+
+    _print_json(study_schema())
+
+
+@app.command()
 def ui(
     results: Results = DEFAULT_RESULTS,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback interface.")] = 5000,

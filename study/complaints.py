@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,6 +14,7 @@ from pydantic_core import ErrorDetails
 from study.errors import UserError
 from study.fields import BROKEN_RULE
 from study.nearest import did_you_mean
+from study.ranges import KINDS
 from study.specfile import SpecFile
 from study.wording import shown
 from study.yamltext import KeyPath, Place, dotted
@@ -53,24 +55,31 @@ def complaint(error: ValidationError, file: SpecFile, model: type[BaseModel]) ->
 
 def _path(detail: ErrorDetails) -> KeyPath:
     """The key path of an error; pydantic marks an error in a key itself by a last part `[key]`."""
+    return tuple(part for part in _typed_path(detail) if part not in KINDS)
+
+
+def _typed_path(detail: ErrorDetails) -> KeyPath:
+    """The key path with the kinds of groups that have several, where the error's type shows them."""
     return tuple(part for part in detail["loc"] if part != "[key]")
 
 
 def _without_consequences(details: list[ErrorDetails], model: type[BaseModel]) -> list[ErrorDetails]:
     """Leave out a missing key that is there under a mistyped name: that is one problem, not two."""
     mistyped = {
-        (_path(one)[:-1], _nearest(_path(one), model)) for one in details if one["type"] == "extra_forbidden"
+        (_path(one)[:-1], _nearest(_typed_path(one), model))
+        for one in details
+        if one["type"] == "extra_forbidden"
     }
     return [
         one
         for one in details
-        if one["type"] != "missing" or (_path(one)[:-1], _nearest(_path(one), model)) not in mistyped
+        if one["type"] != "missing" or (_path(one)[:-1], _nearest(_typed_path(one), model)) not in mistyped
     ]
 
 
 def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    path = _path(detail)
-    key = dotted(path)
+    path = _typed_path(detail)
+    key = dotted(_path(detail))
     if detail["type"] == "extra_forbidden":
         return f"unknown key '{key}'; {_nearest(path, model)}"
     if detail["type"] == "missing":
@@ -94,17 +103,37 @@ def _nearest(path: KeyPath, model: type[BaseModel]) -> str:
 
 def _example(path: KeyPath, model: type[BaseModel]) -> str:
     """The last key of a path with a value of the right kind, as YAML; an entry's example is its list's."""
-    keys = [part for part in path if isinstance(part, str)]
-    group = _type_at(tuple(keys[:-1]), model)
-    if get_args(group):  # a mapping with free names: its values are groups, shown by their fields' examples
-        fields = get_args(group)[-1].model_fields.items()
-        return f"{keys[-1]}: {{{', '.join(f'{name}: {field.examples[0]}' for name, field in fields)}}}"
-    return f"{keys[-1]}: {group.model_fields[keys[-1]].examples[0]}"
+    whole = tuple(part for part in path if part not in KINDS)
+    while isinstance(whole[-1], int):
+        whole, path = whole[:-1], path[:-1]
+    holder = _type_at(path[: path.index(whole[-1])], model)
+    if get_origin(holder) is dict:  # free names: their values are groups, shown by their fields' examples
+        group = _type_at((*path[: path.index(whole[-1])], whole[-1], "[range]"), model)
+        fields = ((name, field) for name, field in group.model_fields.items() if field.is_required())
+        return f"{whole[-1]}: {{{', '.join(f'{name}: {field.examples[0]}' for name, field in fields)}}}"
+    return f"{whole[-1]}: {holder.model_fields[whole[-1]].examples[0]}"
 
 
 def _type_at(path: KeyPath, model: type[BaseModel]) -> Any:
-    """The type of the value at a key path: a group, or a mapping from free names to groups."""
+    """The type of the value at a key path: a group, or a mapping from free names to groups, or a list."""
     here: Any = model
-    for key in path:
-        here = get_args(here)[-1] if get_args(here) else here.model_fields[key].annotation
+    for part in path:
+        if part in KINDS:
+            here = KINDS[str(part)]
+        elif get_origin(here) is dict:
+            here = _plain(get_args(here)[1])
+        elif get_origin(here) is tuple:
+            here = _plain(get_args(here)[0])
+        else:
+            here = _plain(here.model_fields[part].annotation)
     return here
+
+
+def _plain(annotation: Any) -> Any:
+    """A type without its constraints, and without None where it may be left out."""
+    if get_origin(annotation) is Annotated:
+        return _plain(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        options = [one for one in get_args(annotation) if one is not type(None)]
+        return _plain(options[0]) if len(options) == 1 else annotation
+    return annotation

@@ -50,6 +50,9 @@ def _as_whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+AS_WHOLE = BeforeValidator(_as_whole)
+"""Part of a type that takes 12000.0 for 12000."""
+
 Item = TypeVar("Item")
 
 
@@ -62,12 +65,15 @@ def _different(values: tuple[Item, ...]) -> tuple[Item, ...]:
     return values
 
 
-Whole: TypeAlias = Annotated[int, BeforeValidator(_as_whole), Field(ge=0, le=MAX_WHOLE)]
+Whole: TypeAlias = Annotated[int, Field(ge=0, le=MAX_WHOLE), AS_WHOLE]
 """A whole number from 0."""
 
-Count: TypeAlias = Annotated[int, BeforeValidator(_as_whole), Field(ge=1, le=MAX_WHOLE)]
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_WHOLE), AS_WHOLE]
 """A whole number from 1."""
 
 # A YAML list is no tuple: only the container is lenient, its items stay strict.
 Values: TypeAlias = Annotated[tuple[Item, ...], Field(strict=False), AfterValidator(_different)]
 """A list of at least one value, all different; kept as a tuple."""
+
+Items: TypeAlias = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A list that may be empty; kept as a tuple."""

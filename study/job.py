@@ -5,6 +5,7 @@ Nothing here loads PyTorch: the driver never needs it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -36,8 +37,8 @@ class TrialJob:
     initialisation_seed: int
     stream_seed: int
     target: Target
-    budget_fresh_examples: int
-    evaluate_every: int
+    budget_fresh_examples: Fraction | int
+    evaluate_every: Fraction | int
     stop: str
 
     @classmethod
@@ -48,7 +49,8 @@ class TrialJob:
         compared on the same initial weights and the same fresh stream (common random numbers).
         """
         search, condition = trial.search, trial.search.condition
-        identity = (spec.seed, search.repeat, trial.point)
+        identity = (spec.seed, search.repeat, trial.point, *([trial.reseed] if trial.reseed else []))
+        budget, every = spec.budget_of(condition, EchoSpec(condition.echo_factor).ratio)
         return cls(
             trial_id=trial.id,
             search_id=search.id,
@@ -58,8 +60,8 @@ class TrialJob:
             initialisation_seed=derived_seed("initialisation", *identity),
             stream_seed=derived_seed("stream", *identity),
             target=spec.rule,
-            budget_fresh_examples=spec.budget.fresh_examples,
-            evaluate_every=spec.budget.evaluate_every,
+            budget_fresh_examples=budget,
+            evaluate_every=every,
             stop=spec.stop,
         )
 
@@ -79,7 +81,9 @@ class TrialJob:
         first at or past the budget itself.
         """
         last = 0
-        for grid_point in range(self.evaluate_every, self.budget_fresh_examples, self.evaluate_every):
+        for i in itertools.count(1):
+            if (grid_point := i * self.evaluate_every) >= self.budget_fresh_examples:
+                break
             updates = self._updates_for(grid_point)
             if updates > last:
                 yield updates
@@ -91,5 +95,5 @@ class TrialJob:
         """The rank this trial would get by reaching the target after `updates`."""
         return Rank(float(updates * self.batch_size / self.echo.ratio), updates, self.point)
 
-    def _updates_for(self, fresh_examples: int) -> int:
+    def _updates_for(self, fresh_examples: Fraction | int) -> int:
         return math.ceil(Fraction(fresh_examples) * self.echo.ratio / self.batch_size)

@@ -12,13 +12,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from study.conditions import NO_ECHO, Condition
 from study.points import point_table
 from study.result import PROTOCOL_VERSION
 from study.seeds import stable_digest
 from study.spec import StudySpec
 
-NO_ECHO = "none"
-"""Insertion point of the baseline, which has no echo stage."""
+__all__ = ["NO_ECHO", "Condition", "Plan", "Search", "Trial", "make_plan", "stable_id"]
 
 
 def stable_id(*parts: object) -> str:
@@ -26,37 +26,15 @@ def stable_id(*parts: object) -> str:
     return stable_digest(*parts).hex()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Condition:
-    """One point of the study's grid. The order of the fields is the order of every table."""
-
-    workload: str
-    batch_size: int
-    echo_factor: float
-    insertion_point: str
-    echo_buffer: int
-
-    @property
-    def is_baseline(self) -> bool:
-        """True for the condition without an echo stage."""
-        return self.insertion_point == NO_ECHO
-
-    @property
-    def label(self) -> str:
-        """Readable name, as in MLflow: `before_augmentation e=2 b=32 buffer=1024`."""
-        if self.is_baseline:
-            return f"baseline b={self.batch_size}"
-        return f"{self.insertion_point} e={self.echo_factor:g} b={self.batch_size} buffer={self.echo_buffer}"
-
-
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One condition x one repeat; its best trial is the search's result."""
+    """One condition x one repeat; its best trial is the search's result. `points` is its number of trials."""
 
     id: str
     condition_id: str
     condition: Condition
     repeat: int
+    points: int
 
     @property
     def label(self) -> str:
@@ -66,12 +44,17 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One training run: a search's condition and repeat at one metaparameter point."""
+    """One training run: a search's condition and repeat at one metaparameter point.
+
+    `reseed` sets it apart from the trial of the study itself: 0 there, 1, 2, ... where the same point is run
+    again with other seeds (`study.confirm`).
+    """
 
     id: str
     search: Search
     point: int
     metaparameters: Mapping[str, float]
+    reseed: int = 0
 
     @property
     def label(self) -> str:
@@ -86,7 +69,16 @@ class Plan:
     spec: StudySpec
     conditions: tuple[Condition, ...]
     searches: tuple[Search, ...]
-    trials: tuple[Trial, ...]
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials: the points of every search."""
+        return tuple(trial for search in self.searches for trial in _trials(self.spec, search))
+
+    @property
+    def trial_count(self) -> int:
+        """How many trials there are, without laying them out."""
+        return sum(search.points for search in self.searches)
 
     @cached_property
     def trial_by_id(self) -> dict[str, Trial]:
@@ -96,57 +88,61 @@ class Plan:
     def in_running_order(self) -> list[Trial]:
         """Trials with the repeats outermost and the conditions innermost.
 
-        All searches of a repeat advance together, so a half-finished study already shows the whole
-        figure, and a search's early points set the mark that its later points race against.
+        All searches of a repeat advance together, so a half-finished study already shows the whole figure.
         """
         return sorted(self.trials, key=lambda trial: (trial.search.repeat, trial.point))
 
+    @property
+    def note(self) -> str:
+        """What every table must say of how this study departs from the paper's protocol; mostly nothing."""
+        if self.spec.search.sampler == "tpe":
+            return "adaptive search (Optuna's TPE), not the paper's protocol"
+        return ""
 
-def make_plan(spec: StudySpec) -> Plan:
-    """Lay out every condition (the baseline first, once a batch size), search and trial of a study."""
-    conditions = _conditions(spec)
-    tables = [point_table(spec, repeat) for repeat in range(spec.search.repeats)]
+
+def make_plan(spec: StudySpec, points: Mapping[str, int] | None = None) -> Plan:
+    """Lay out every condition (the baseline first, once a batch size), search and trial of a study.
+
+    `points` are the searches, by id, that have another number of trials than the study file says, since
+    diverged ones were made up for (`study.counting`).
+    """
+    conditions = spec.conditions_in_order()
     rules = _rules(spec)
-    searches: list[Search] = []
-    trials: list[Trial] = []
+    adaptive = [spec.search.sampler] if spec.search.sampler == "tpe" else []
+    spaces = {one: {name: of.identity() for name, of in spec.space(one).items()} for one in conditions}
+    searches = []
     for condition, repeat in product(conditions, range(spec.search.repeats)):
-        identity = [*rules, asdict(condition), repeat]
-        search = Search(
-            id=stable_id("search", *identity, spec.space()),
-            condition_id=stable_id("condition", asdict(condition)),
-            condition=condition,
-            repeat=repeat,
+        search_id = stable_id("search", *rules, asdict(condition), repeat, spaces[condition], *adaptive)
+        searches.append(
+            Search(
+                id=search_id,
+                condition_id=stable_id("condition", asdict(condition)),
+                condition=condition,
+                repeat=repeat,
+                points=(points or {}).get(search_id, spec.search.points),
+            )
         )
-        searches.append(search)
-        trials += [
-            Trial(stable_id("trial", *identity, index, point), search, index, point)
-            for index, point in enumerate(tables[repeat])
-        ]
-    return Plan(spec, conditions, tuple(searches), tuple(trials))
+    return Plan(spec, conditions, tuple(searches))
 
 
-def _conditions(spec: StudySpec) -> tuple[Condition, ...]:
-    """The grid's conditions; every e = 1 is the baseline, which is there once a batch size in any case."""
-    grid = spec.conditions
-    found = {Condition(spec.workload, batch_size, 1.0, NO_ECHO, 0) for batch_size in grid.batch_size}
-    found |= {
-        Condition(spec.workload, batch_size, float(factor), insertion_point, buffer)
-        for batch_size, factor, insertion_point, buffer in product(
-            grid.batch_size, grid.echo_factor, grid.insertion_point, grid.echo_buffer
-        )
-        if factor != 1
-    }
-    order = {NO_ECHO: -1} | {name: i for i, name in enumerate(grid.insertion_point)}
-    return tuple(
-        sorted(
-            found,
-            key=lambda c: (c.batch_size, c.echo_factor, order[c.insertion_point], c.echo_buffer),
-        )
-    )
+def _trials(spec: StudySpec, search: Search) -> list[Trial]:
+    """The trials of a search.
+
+    An adaptive search knows its points only once they run: what identifies such a trial is its place in its
+    search, and the metaparameters are empty until then.
+    """
+    identity = [*_rules(spec), asdict(search.condition), search.repeat]
+    if spec.search.sampler == "tpe":
+        return [Trial(stable_id("trial", search.id, i), search, i, {}) for i in range(search.points)]
+    table = point_table(spec, search.repeat, spec.space(search.condition), search.points)
+    return [
+        Trial(stable_id("trial", *identity, index, point), search, index, point)
+        for index, point in enumerate(table)
+    ]
 
 
 def _rules(spec: StudySpec) -> list[Any]:
     """What every trial of the study shares and its result depends on."""
-    rules = [PROTOCOL_VERSION, spec.seed, spec.target.model_dump(), spec.budget.model_dump(), spec.stop]
+    rules = [PROTOCOL_VERSION, spec.seed, spec.target.model_dump(), spec.budget.identity(), spec.stop]
     options = spec.options.changed()
     return [*rules, {"options": options}] if options else rules

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import floor
+
+from study.budget import Budget
+from study.conditions import Condition
 from study.specmodel import StudySpec
 
 
@@ -14,19 +18,23 @@ def smoke_cut(spec: StudySpec) -> StudySpec:
     grid = spec.conditions
     batch_size = grid.batch_size[0]
     factor = next((e for e in grid.echo_factor if e > 1), grid.echo_factor[0])
-    evaluate_every = min(spec.budget.evaluate_every, 4 * batch_size)
+    _, interval = spec.budget_of(Condition.baseline(spec.workload, batch_size))
+    evaluate_every = max(1, min(floor(interval), 4 * batch_size))
+    conditions = grid.model_copy(
+        update={
+            "batch_size": (batch_size,),
+            "echo_factor": (factor,),
+            "echo_buffer": grid.echo_buffer[:1],
+            "also": (),
+            "exclude": (),
+        }
+    )
+    left = conditions.expand(spec.workload)
     changes = {
         "name": f"{spec.name[:94]}-smoke",
-        "conditions": grid.model_copy(
-            update={
-                "batch_size": (batch_size,),
-                "echo_factor": (factor,),
-                "echo_buffer": grid.echo_buffer[:1],
-            }
-        ),
+        "conditions": conditions,
+        "overrides": tuple(one for one in spec.overrides if any(map(one.where.selects, left))),
         "search": spec.search.model_copy(update={"points": min(2, spec.search.points), "repeats": 1}),
-        "budget": spec.budget.model_copy(
-            update={"fresh_examples": max(2 * evaluate_every, batch_size), "evaluate_every": evaluate_every}
-        ),
+        "budget": Budget(fresh_examples=max(2 * evaluate_every, batch_size), evaluate_every=evaluate_every),
     }
     return StudySpec.model_validate(dict(spec) | changes)

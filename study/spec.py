@@ -8,16 +8,20 @@ from contextlib import contextmanager
 
 from pydantic import ValidationError
 
+from study.budget import Budget
 from study.complaints import complaint
+from study.conditions import Conditions
 from study.errors import SettingError
-from study.ranges import Range
+from study.ranges import Choice, Range
 from study.smoke import smoke_cut
 from study.specfile import read_spec_file
-from study.specmodel import Budget, Conditions, Resources, SearchSpec, StudySpec, TargetSpec
+from study.specmodel import Limits, Resources, SearchSpec, StudySpec, TargetSpec
 
 __all__ = [
     "Budget",
+    "Choice",
     "Conditions",
+    "Limits",
     "Range",
     "Resources",
     "SearchSpec",

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from study.fields import Count, Group, Values, Whole, all_refused, refused
+from study.budget import Budget
+from study.conditions import Condition, Conditions, Selector
+from study.fields import AS_WHOLE, Count, Group, Items, Whole, all_refused, refused
 from study.nearest import did_you_mean
-from study.ranges import Range
+from study.ranges import Choice, Metaparameter, Range
 from study.result import Target
 from study.wording import shown
 from study.workloads.options import WorkloadOptions
@@ -28,8 +31,6 @@ RESERVED_NAMES = frozenset(
     {"workload", "batch_size", "echo_factor", "insertion_point", "echo_buffer", "repeat", "point"}
 )
 """Names of MLflow parameters that a trial has beside its metaparameters."""
-
-InsertionPoint: TypeAlias = Literal["before_augmentation", "after_augmentation", "after_batching"]
 
 
 def _safe_name(name: str) -> str:
@@ -67,27 +68,26 @@ MetaparameterName: TypeAlias = Annotated[str, AfterValidator(_free_name)]
 Amount: TypeAlias = Annotated[float, Field(le=10_000), AfterValidator(_a_share_or_whole)]
 
 
-class Conditions(Group):
-    """The grid: every combination is a condition. The baseline, e = 1, is added by the plan."""
-
-    batch_size: Values[Count] = Field(examples=["[32]"])
-    echo_factor: Values[Annotated[float, Field(ge=1, le=1_000_000)]] = Field(examples=["[2]"])
-    insertion_point: Values[InsertionPoint] = Field(examples=["[before_augmentation]"])
-    echo_buffer: Values[Whole] = Field(examples=["[1024]"])
-
-    @property
-    def upper_count(self) -> int:
-        """Conditions of the grid and its baselines; more than the plan's where e = 1 is in the grid."""
-        echoes = len(self.echo_factor) * len(self.insertion_point) * len(self.echo_buffer)
-        return len(self.batch_size) * (1 + echoes)
-
-
 class SearchSpec(Group):
-    """How the metaparameters of a condition are searched: a fresh table of points for every repeat."""
+    """How the metaparameters of a condition are searched: a fresh table of points for every repeat.
 
-    sampler: Literal["sobol", "halton"] = Field("sobol", examples=["sobol"])
-    points: Annotated[Count, Field(le=2**16)] = Field(examples=["16"])
-    repeats: Annotated[Count, Field(le=1000)] = Field(examples=["3"])
+    `tpe` is no table: Optuna's sampler chooses each point after the results before it. Under `count:
+    non_divergent` a search goes on until `points` of its trials did not diverge (`study.counting`).
+    """
+
+    sampler: Literal["sobol", "halton", "tpe"] = Field("sobol", examples=["sobol"])
+    points: Annotated[int, Field(ge=1, le=2**16), AS_WHOLE] = Field(examples=["16"])
+    repeats: Annotated[int, Field(ge=1, le=1000), AS_WHOLE] = Field(examples=["3"])
+    count: Literal["points", "non_divergent"] = Field("points", examples=["points"])
+
+
+class Override(Group):
+    """Other ranges for some of the conditions; of several overrides for a condition the last counts."""
+
+    where: Selector = Field(examples=["{insertion_point: after_batching}"])
+    metaparameters: dict[MetaparameterName, Metaparameter] = Field(
+        examples=["{learning_rate: {low: 0.001, high: 0.1, scale: log}}"]
+    )
 
 
 class TargetSpec(Group):
@@ -97,26 +97,23 @@ class TargetSpec(Group):
     value: float = Field(examples=["0.95"])
 
 
-class Budget(Group):
-    """What a trial may spend, in fresh examples, and how many lie between its evaluations."""
-
-    fresh_examples: Count = Field(examples=["12000"])
-    evaluate_every: Count = Field(examples=["256"])
-
-    @field_validator("evaluate_every")
-    @classmethod
-    def _is_within_the_budget(cls, evaluate_every: int, info: ValidationInfo) -> int:
-        budget = info.data.get("fresh_examples")
-        if budget is not None and evaluate_every > budget:
-            raise refused(f"must be at most fresh_examples ({budget}), not {evaluate_every}; lower it")
-        return evaluate_every
-
-
 class Resources(Group):
     """What one trial occupies while it runs: processors, or a share of one."""
 
     cpu: Annotated[Amount, Field(gt=0)] = Field(default=1.0, examples=["1"])
     gpu: Annotated[Amount, Field(ge=0)] = Field(default=0.0, examples=["0"])
+
+
+class Limits(Group):
+    """Where a run ends before its plan does: it says so, and the same command goes on from there.
+
+    `trials` are all that the study may have, topped-up ones included; `hours` are of one run's wall clock;
+    `crashed_share` is the share of one run's trials that may crash for good.
+    """
+
+    trials: Count | None = Field(default=None, examples=["1000"])
+    hours: Annotated[float, Field(gt=0, le=1e6)] | None = Field(default=None, examples=["12"])
+    crashed_share: Annotated[float, Field(ge=0, le=1)] = Field(default=0.2, examples=["0.2"])
 
 
 class StudySpec(Group):
@@ -130,8 +127,12 @@ class StudySpec(Group):
             "{batch_size: [32], echo_factor: [2], insertion_point: [after_batching], echo_buffer: [1024]}"
         ]
     )
-    metaparameters: dict[MetaparameterName, Range] = Field(
+    metaparameters: dict[MetaparameterName, Metaparameter] = Field(
         examples=["{learning_rate: {low: 0.003, high: 0.3, scale: log}}"]
+    )
+    overrides: Items[Override] = Field(
+        (),
+        examples=["[{where: {batch_size: 32}, metaparameters: {momentum: {low: 0.5, high: 0.9}}}]"],
     )
     search: SearchSpec = Field(examples=["{sampler: sobol, points: 16, repeats: 3}"])
     target: TargetSpec = Field(examples=["{metric: valid_accuracy, value: 0.95}"])
@@ -139,6 +140,7 @@ class StudySpec(Group):
     stop: Literal["racing", "at_target", "exhaustive"] = Field("racing", examples=["racing"])
     seed: Whole = Field(0, examples=["0"])
     resources: Resources = Field(Resources(), examples=["{cpu: 1, gpu: 0}"])
+    limits: Limits = Field(Limits(), examples=["{hours: 12}"])
 
     @property
     def rule(self) -> Target:
@@ -148,9 +150,26 @@ class StudySpec(Group):
             self.target.metric, self.target.value, card.metrics[self.target.metric].higher_is_better
         )
 
-    def space(self) -> dict[str, dict[str, float | str]]:
-        """The metaparameter space, JSON-able, in the order of the names and not of the file."""
-        return {name: self.metaparameters[name].model_dump() for name in sorted(self.metaparameters)}
+    def conditions_in_order(self) -> tuple[Condition, ...]:
+        """Every condition of the study, in table order."""
+        return self.conditions.expand(self.workload)
+
+    def space(self, condition: Condition) -> dict[str, Range | Choice]:
+        """The metaparameters of a condition, in the order of the names and not of the file."""
+        space = dict(self.metaparameters)
+        for override in self.overrides:
+            if override.where.selects(condition):
+                space |= override.metaparameters
+        return {name: space[name] for name in sorted(space)}
+
+    def budget_of(self, condition: Condition, echo: Fraction | None = None) -> tuple[Fraction, Fraction]:
+        """A trial's budget and the interval of its evaluations, both in fresh examples.
+
+        `echo` is the factor as the pipeline takes it, for those who count on the exact update.
+        """
+        train_examples = workload_card(self.workload).train_examples
+        echo = Fraction(condition.echo_factor) if echo is None else echo
+        return self.budget.in_fresh_examples(condition.batch_size, echo, train_examples)
 
     @field_validator("options")
     @classmethod
@@ -169,19 +188,32 @@ class StudySpec(Group):
     @classmethod
     def _a_batch_fits_the_data(cls, conditions: Conditions, info: ValidationInfo) -> Conditions:
         card = _card(info)
+        sizes: dict[KeyPath, int] = {("batch_size", i): size for i, size in enumerate(conditions.batch_size)}
+        sizes |= {("also", i, "batch_size"): one.batch_size for i, one in enumerate(conditions.also)}
         problems: dict[KeyPath, str] = {
-            ("batch_size", i): f"must be at most the {card.train_examples} training examples of {card.name}, "
-            f"not {size}; lower it"
-            for i, size in enumerate(conditions.batch_size)
-            if card and card.train_examples is not None and size > card.train_examples
+            path: f"must be at most the {most} training examples of {card.name}, not {size}; lower it"
+            for path, size in sizes.items()
+            if card and (most := card.train_examples) is not None and size > most
         }
         if problems:
             raise all_refused(problems)
         return conditions
 
+    @field_validator("conditions")
+    @classmethod
+    def _exclusions_exclude(cls, conditions: Conditions, info: ValidationInfo) -> Conditions:
+        full = conditions.model_copy(update={"exclude": ()})
+        echoes = [one for one in full.expand("") if not one.is_baseline]
+        for i, selector in enumerate(conditions.exclude):
+            if not any(selector.selects(one) for one in echoes):
+                raise refused("leaves out nothing, since no condition is like that; correct it", "exclude", i)
+        return conditions
+
     @field_validator("metaparameters")
     @classmethod
-    def _the_workload_knows_them(cls, ranges: dict[str, Range], info: ValidationInfo) -> dict[str, Range]:
+    def _the_workload_knows_them(
+        cls, ranges: dict[str, Range | Choice], info: ValidationInfo
+    ) -> dict[str, Range | Choice]:
         card = _card(info)
         if card is None:
             return ranges
@@ -199,6 +231,22 @@ class StudySpec(Group):
                 raise refused(f"must include {name}; write for example {example}")
         return ranges
 
+    @field_validator("overrides")
+    @classmethod
+    def _overrides_override(
+        cls, overrides: tuple[Override, ...], info: ValidationInfo
+    ) -> tuple[Override, ...]:
+        known, conditions = info.data.get("metaparameters"), info.data.get("conditions")
+        for i, override in enumerate(overrides):
+            for name in override.metaparameters:
+                if known is not None and name not in known:
+                    raise refused(
+                        f"is not searched elsewhere; {did_you_mean(name, known)}", i, "metaparameters", name
+                    )
+            if conditions and not any(override.where.selects(one) for one in conditions.expand("")):
+                raise refused("selects no condition of the study; correct it", i, "where")
+        return overrides
+
     @field_validator("search")
     @classmethod
     def _the_plan_stays_within_bounds(cls, search: SearchSpec, info: ValidationInfo) -> SearchSpec:
@@ -209,6 +257,15 @@ class StudySpec(Group):
                 f"makes {trials:,} trials with these conditions and repeats; stay below {MAX_TRIALS:,}",
                 "points",
             )
+        ranges, overrides = info.data.get("metaparameters", {}), info.data.get("overrides", ())
+        for space in (ranges, *(ranges | one.metaparameters for one in overrides)):
+            different = math.prod(one.different_values for one in space.values())
+            if ranges and different < search.points:
+                raise refused(
+                    f"must be at most the {different:g} different points of these metaparameters, not "
+                    f"{search.points}; lower it or give a range",
+                    "points",
+                )
         return search
 
     @field_validator("target")
@@ -229,15 +286,38 @@ class StudySpec(Group):
 
     @field_validator("budget")
     @classmethod
-    def _a_batch_is_within_the_budget(cls, budget: Budget, info: ValidationInfo) -> Budget:
-        conditions = info.data.get("conditions")
-        largest = max(conditions.batch_size) if conditions else 0
-        if budget.fresh_examples < largest:
+    def _the_workload_and_its_batches_allow_it(cls, budget: Budget, info: ValidationInfo) -> Budget:
+        card, conditions = _card(info), info.data.get("conditions")
+        if card is None or conditions is None:
+            return budget
+        train_examples = card.train_examples
+        if train_examples is None and "passes" in (budget.unit, budget.interval_unit):
             raise refused(
-                f"must be at least one batch ({largest}), not {budget.fresh_examples}; raise it",
-                "fresh_examples",
+                f"is in passes, but how many examples {card.name} has is not known beforehand; "
+                "give it in fresh_examples"
+            )
+        largest = max(conditions.batch_sizes)
+        fresh, _ = budget.in_fresh_examples(largest, 1, train_examples)
+        if fresh < largest:
+            raise refused(
+                f"must be at least one batch ({largest}), not {budget.amount:g}; raise it", budget.unit
             )
         return budget
+
+    @field_validator("limits")
+    @classmethod
+    def _the_plan_is_within_its_limit(cls, limits: Limits, info: ValidationInfo) -> Limits:
+        search, conditions = info.data.get("search"), info.data.get("conditions")
+        if limits.trials is None or search is None or conditions is None:
+            return limits
+        trials = len(conditions.expand("")) * search.points * search.repeats
+        if trials > limits.trials:
+            raise refused(
+                f"must be at least the {trials:,} trials of the plan, not {limits.trials:,}; raise it or ask "
+                "for fewer points",
+                "trials",
+            )
+        return limits
 
 
 def _room(metric: Metric) -> str:

@@ -19,6 +19,8 @@ def shown(value: object) -> str:
             return "an empty value"
         case bool():
             return str(value).lower()
+        case int() if abs(value) >= 10**18:
+            return f"{value:g}"
         case str():
             return f"'{printable(value)}'"
         case list() | tuple():

@@ -62,7 +62,8 @@ def share_saved(plan: Plan, trials: pd.DataFrame) -> Saving:
     """
     found = planned_results(plan, trials)
     consumed = found["examples_consumed"].fillna(0).to_numpy(dtype=np.float64)
-    factors = np.array([plan.trial_by_id[one].search.condition.echo_factor for one in found["trial_id"]])
-    whole = np.maximum(plan.spec.budget.fresh_examples * factors, consumed)
+    conditions = [plan.trial_by_id[one].search.condition for one in found["trial_id"]]
+    budgets = np.array([float(plan.spec.budget_of(one)[0]) * one.echo_factor for one in conditions])
+    whole = np.maximum(budgets, consumed)
     diverged = (found["outcome"] == Outcome.DIVERGED).to_numpy()
     return Saving(float(consumed.sum()), float(np.where(diverged, consumed, whole).sum()))

@@ -90,7 +90,7 @@ def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, 
         "ratio_to_baseline": ratio.estimate,
         "ratio_low": ratio.low,
         "ratio_high": ratio.high,
-        "budget": plan.spec.budget.fresh_examples,
+        "budget": float(plan.spec.budget_of(condition)[0]),
     }
 
 

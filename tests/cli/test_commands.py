@@ -144,6 +144,12 @@ def test_a_corrupt_store_is_named_and_left_alone(echostudy, results, command):
     assert results.database.read_bytes() == damaged
 
 
+def test_schema_prints_the_study_files_json_schema(echostudy):
+    code, out, _ = echostudy("schema")
+    assert code == 0
+    assert "conditions" in json.loads(out)["properties"]
+
+
 def test_unknown_commands_and_options_exit_with_code_2(echostudy):
     assert echostudy("jump")[0] == 2
     assert echostudy("plan", SPEC, "--smok")[0] == 2

@@ -90,6 +90,91 @@ def test_a_rule_over_several_groups_waits_until_they_are_sound(complaint):
     )
 
 
+EXAMPLE = "[{where: {batch_size: 32}, metaparameters: {momentum: {low: 0.5, high: 0.9}}}]"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "sentence"),
+    [
+        (
+            "conditions.also",
+            "[{batch_size: 32, echo_factor: 2, insertion_point: after_batching}]",
+            "'conditions.also.echo_buffer' is missing; write for example echo_buffer: 1024",
+        ),
+        (
+            "conditions.also",
+            "[{batch_sise: 3, echo_factor: 2, insertion_point: after_batching, echo_buffer: 0}]",
+            "unknown key 'conditions.also.batch_sise'; did you mean 'batch_size'?",
+        ),
+        (
+            "conditions.exclude",
+            "[{echo_factor: 3}]",
+            "'conditions.exclude' leaves out nothing, since no condition is like that; correct it",
+        ),
+        (
+            "metaparameters.weight_decay",
+            "{values: [0, 0]}",
+            "'metaparameters.weight_decay.values' has 0.0 twice; leave one out",
+        ),
+        (
+            "metaparameters.weight_decay",
+            "{values: 3}",
+            (
+                "'metaparameters.weight_decay.values' must be a list, not 3; write for example values: "
+                "[0, 0.01, 0.1]"
+            ),
+        ),
+        (
+            "metaparameters.weight_decay",
+            "{low: 0, high: 1, integer: 1}",
+            (
+                "'metaparameters.weight_decay.integer' must be true or false, not 1; write for example "
+                "integer: true"
+            ),
+        ),
+        (
+            "metaparameters.weight_decay",
+            "{values: [1], low: 2}",
+            "unknown key 'metaparameters.weight_decay.low'; valid: values.",
+        ),
+        (
+            "overrides",
+            "[{where: {echo_factor: 2}, metaparameters: {momentum: {low: 0.5}}}]",
+            "'overrides.metaparameters.momentum.high' is missing; write for example high: 0.3",
+        ),
+        (
+            "overrides",
+            "[{where: {insertion_point: batching}, metaparameters: {momentum: {values: [0.5, 0.6]}}}]",
+            "'overrides.where.insertion_point' cannot be 'batching'; did you mean 'after_batching'?",
+        ),
+        (
+            "overrides",
+            "[{where: {}, metaparameters: {momentun: {low: 0.5, high: 0.6}}}]",
+            "'overrides.metaparameters.momentun' is not searched elsewhere; did you mean 'momentum'?",
+        ),
+        ("overrides", "3", f"'overrides' must be a list, not 3; write for example overrides: {EXAMPLE}"),
+        (
+            "overrides",
+            "[3]",
+            "each value of 'overrides' must be a group of keys, not 3; write for example overrides: "
+            + EXAMPLE,
+        ),
+        ("limits.hours", "0", "'limits.hours' must be more than 0, not 0; write for example hours: 12"),
+        (
+            "budget.updates",
+            "100",
+            (
+                "'budget.evaluate_every' stands beside fresh_examples and updates; give the budget in one of "
+                "fresh_examples, consumed_examples, updates, passes"
+            ),
+        ),
+    ],
+)
+def test_faults_in_lists_of_groups_and_in_choices_are_named_in_full(complaint, setting, value, sentence):
+    said = complaint(STUDY, f"{setting}={value}")
+    assert said.partition(" (and ")[0].endswith(f": {sentence}")
+
+
 def test_lines_are_counted_through_comments_and_blank_lines(complaint):
     text = "# question\n\n" + STUDY.replace("value: 0.95", "value: high  # of all")
     assert complaint(text).startswith("study.yaml line 24: 'target.value' must be a number, not 'high'")

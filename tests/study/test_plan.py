@@ -157,7 +157,7 @@ def test_a_study_that_grows_keeps_all_of_its_results(changes, new_trials):
 
 def test_more_points_belong_to_the_same_search():
     few, many = (make_plan(study(search={"points": points, "repeats": 2})) for points in (4, 64))
-    assert few.searches == many.searches
+    assert [one.id for one in few.searches] == [one.id for one in many.searches]
 
 
 def test_another_metaparameter_space_is_another_search():

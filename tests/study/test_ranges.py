@@ -1,10 +1,12 @@
+import math
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import stats
 
-from study.ranges import NARROWEST, Range
+from study.ranges import NARROWEST, Choice, Range
 
 shares = st.floats(0, 1, exclude_max=True)
 grid_steps = st.integers(0, 2**30 - 1)
@@ -91,9 +93,43 @@ def test_values_are_rounded_to_thirteen_digits_so_that_machines_agree():
     assert Range(scale="log", low=0.003, high=0.3).at(1 / 3) == 0.01392476650084
 
 
+@given(st.integers(-100, 100), st.integers(1, 50), shares)
+def test_whole_numbers_of_a_linear_range_have_equal_shares(low, width, u):
+    span = Range(low=low, high=low + width, integer=True)
+    assert span.at(u) == min(low + width, low + math.floor(u * (width + 1) + 1e-9)) or (
+        abs(u * (width + 1) - round(u * (width + 1))) < 1e-6
+    )
+
+
+def test_every_whole_number_of_a_range_is_found():
+    for scale in ("linear", "log"):
+        span = Range(scale=scale, low=1, high=20, integer=True)
+        assert {span.at(i / 10_000) for i in range(10_000)} == set(map(float, range(1, 21)))
+        assert span.different_values == 20
+
+
+def test_small_whole_numbers_have_more_room_on_a_log_scale():
+    span = Range(scale="log", low=10, high=1000, integer=True)
+    assert span.at(0.5) == pytest.approx(100, abs=3)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=6, unique=True), shares)
+def test_a_choice_gives_each_of_its_values_an_equal_share(values, u):
+    choice = Choice(values=values)
+    assert choice.at(u) == values[int(u * len(values))]
+    assert choice.different_values == len(values)
+
+
 @pytest.mark.parametrize(
     ("keys", "key", "words"),
     [
+        ({"low": 0.5, "high": 3, "integer": True}, "low", "must be a whole number, since integer is true"),
+        ({"low": 1, "high": 3.5, "integer": True}, "high", "must be a whole number, since integer is true"),
+        (
+            {"scale": "reverse_log", "low": 0.5, "high": 0.9, "integer": True},
+            "integer",
+            "is for scale linear or log",
+        ),
         ({"scale": "log", "low": 0, "high": 1}, "low", "must be more than 0 on a log scale, not 0"),
         ({"scale": "reverse_log", "low": -0.1, "high": 0.5}, "low", "must be from 0 to under 1"),
         (

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from study.ranges import Choice, Range
 from study.result import Target
 from study.specmodel import RESERVED_NAMES, StudySpec
 from study.workloads.options import WorkloadOptions
@@ -54,7 +55,7 @@ def test_what_may_be_left_out_has_its_value():
 
 @pytest.mark.parametrize("written", [12000, 12000.0])
 def test_a_whole_number_is_an_int_however_it_is_written(written):
-    budget = digits(budget__fresh_examples=written).budget.model_dump()
+    budget = digits(budget__fresh_examples=written).budget.identity()
     assert json.dumps(budget) == '{"fresh_examples": 12000, "evaluate_every": 256}'
 
 
@@ -62,7 +63,8 @@ def test_factors_ranges_and_targets_are_floats_however_they_are_written():
     spec = digits(
         conditions__echo_factor=[2], target__value=1, metaparameters__learning_rate={"low": 1, "high": 2}
     )
-    assert json.dumps([spec.conditions.echo_factor, spec.target.value, spec.space()["learning_rate"]]) == (
+    learning_rate = spec.metaparameters["learning_rate"].identity()
+    assert json.dumps([spec.conditions.echo_factor, spec.target.value, learning_rate]) == (
         '[[2.0], 1.0, {"scale": "linear", "low": 1.0, "high": 2.0}]'
     )
 
@@ -82,7 +84,9 @@ def test_a_study_cannot_be_changed_after_it_was_checked():
 
 def test_the_space_is_in_the_order_of_the_names():
     backwards = dict(reversed(DIGITS["metaparameters"].items()))
-    assert json.dumps(digits(metaparameters=backwards).space()) == json.dumps(digits().space())
+    baseline = digits().conditions_in_order()[0]
+    assert list(digits(metaparameters=backwards).space(baseline)) == ["learning_rate", "momentum"]
+    assert digits(metaparameters=backwards).space(baseline) == digits().space(baseline)
 
 
 def test_the_rule_knows_from_the_card_which_direction_is_better():
@@ -150,17 +154,70 @@ def test_a_list_of_factors_is_taken_exactly_when_all_are_different(factors):
             digits(conditions__echo_factor=factors)
 
 
+def test_a_condition_with_an_override_has_its_own_space():
+    spec = digits(
+        overrides=[
+            {
+                "where": {"insertion_point": "after_batching"},
+                "metaparameters": {"momentum": {"values": [0.5]}},
+            },
+            {"where": {"echo_factor": 2}, "metaparameters": {"learning_rate": {"low": 1, "high": 2}}},
+        ]
+    )
+    baseline, before, batching = spec.conditions_in_order()
+    assert spec.space(baseline) == dict(spec.metaparameters)
+    assert spec.space(before)["momentum"] == spec.metaparameters["momentum"]
+    assert spec.space(before)["learning_rate"] == Range(low=1, high=2)
+    assert spec.space(batching)["momentum"] == Choice(values=[0.5])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"overrides": [{"where": {"batch_size": 64}, "metaparameters": {}}]},
+            "selects no condition of the study",
+        ),
+        (
+            {
+                "overrides": [
+                    {"where": {}, "metaparameters": {"weight_decay": {"low": 0, "high": 1}}},
+                ]
+            },
+            "is not searched elsewhere",
+        ),
+        ({"conditions__exclude": [{"echo_buffer": 7}]}, "leaves out nothing"),
+        ({"limits": {"trials": 143}}, "must be at least the 144 trials of the plan, not 143"),
+        (
+            {"metaparameters": {"learning_rate": {"values": [0.1, 0.2]}}},
+            "must be at most the 2 different points of these metaparameters, not 16",
+        ),
+        ({"budget": {"updates": 10, "evaluate_every": 11}}, "must be at most updates"),
+        ({"budget": {"passes": 0.01, "evaluate_every": 0.01}}, "must be at least one batch"),
+    ],
+)
+def test_what_several_keys_together_make_impossible_is_refused(changes, words):
+    with pytest.raises(ValidationError, match=words):
+        digits(**changes)
+
+
+def groups_within(annotation):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield from groups_of(annotation)
+    for inner in getattr(annotation, "__args__", ()):
+        yield from groups_within(inner)
+    if hasattr(annotation, "__origin__") and not isinstance(annotation.__origin__, type):
+        yield from groups_within(annotation.__origin__)
+
+
 def groups_of(model):
     yield model
     for field in model.model_fields.values():
-        inner = field.annotation
-        inner = inner if isinstance(inner, type) else getattr(inner, "__args__", (None,))[-1]
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from groups_of(inner)
+        yield from groups_within(field.annotation)
 
 
 def test_every_key_has_an_example_for_the_sentences_about_it():
-    groups = list(groups_of(StudySpec))
-    assert len(groups) == 8
+    groups = set(groups_of(StudySpec))
+    assert {g.__name__ for g in groups} >= {"Conditions", "Selector", "SingleCondition", "Range", "Choice"}
     missing = [(g.__name__, k) for g in groups for k, field in g.model_fields.items() if not field.examples]
     assert missing == []
