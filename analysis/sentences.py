@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.statistics import LEVEL
 from analysis.tables import Saving
 from analysis.tables.fresh_examples import baseline_of, of_condition
+from analysis.tables.planned import is_complete
 from study.ranges import Choice, Range
 from study.result import Outcome
 
@@ -47,7 +48,7 @@ def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Sa
         yield f"Crashed: {_count(crashed, 'trial')}, to be run again with the study."
     if diverged := outcomes[Outcome.DIVERGED]:
         yield f"Diverged: {diverged:,} of {_count(done, 'trial')}, counted as not having reached the target."
-    censored = ~searches["reached"] & (searches["points"] >= plan.spec.search.points)
+    censored = ~searches["reached"] & is_complete(plan, searches)
     if censored.any():
         yield _censored(int(censored.sum()), len(searches))
     yield from _edges(plan, searches)

@@ -51,7 +51,7 @@ class Budget(Group):
         return same if self.interval_unit == self.unit else same | {"evaluate_in": self.interval_unit}
 
     def in_fresh_examples(
-        self, batch_size: int, echo: Fraction | float, train_examples: int | None
+        self, batch_size: int, echo: Fraction, train_examples: int | None
     ) -> tuple[Fraction, Fraction]:
         """Budget and evaluation interval in fresh examples, exactly, at a batch size and an echo factor."""
         return (
@@ -78,7 +78,7 @@ class Budget(Group):
 
 
 def in_fresh_examples(
-    amount: float, unit: Unit, batch_size: int, echo: Fraction | float, train_examples: int | None
+    amount: float, unit: Unit, batch_size: int, echo: Fraction, train_examples: int | None
 ) -> Fraction:
     """An amount of a unit in fresh examples (`examples_consumed / e`), exactly."""
     exact = Fraction(amount)
@@ -86,9 +86,9 @@ def in_fresh_examples(
         case "fresh_examples":
             return exact
         case "consumed_examples":
-            return exact / Fraction(echo)
+            return exact / echo
         case "updates":
-            return exact * batch_size / Fraction(echo)
+            return exact * batch_size / echo
         case "passes":
             assert train_examples is not None, "the study file's check refuses passes over a stream"
             return exact * train_examples

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import Annotated, Literal, TypeAlias
 
@@ -41,6 +42,11 @@ class Condition:
     def is_baseline(self) -> bool:
         """True for the condition without an echo stage."""
         return self.insertion_point == NO_ECHO
+
+    @property
+    def echo_ratio(self) -> Fraction:
+        """The factor as the fraction that the echo stage works with (`pipelines.EchoSpec.ratio`)."""
+        return Fraction(self.echo_factor).limit_denominator(1_000_000)
 
     @property
     def label(self) -> str:

@@ -50,7 +50,7 @@ class TrialJob:
         """
         search, condition = trial.search, trial.search.condition
         identity = (spec.seed, search.repeat, trial.point, *([trial.reseed] if trial.reseed else []))
-        budget, every = spec.budget_of(condition, EchoSpec(condition.echo_factor).ratio)
+        budget, every = spec.budget_of(condition)
         return cls(
             trial_id=trial.id,
             search_id=search.id,

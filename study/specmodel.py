@@ -162,14 +162,10 @@ class StudySpec(Group):
                 space |= override.metaparameters
         return {name: space[name] for name in sorted(space)}
 
-    def budget_of(self, condition: Condition, echo: Fraction | None = None) -> tuple[Fraction, Fraction]:
-        """A trial's budget and the interval of its evaluations, both in fresh examples.
-
-        `echo` is the factor as the pipeline takes it, for those who count on the exact update.
-        """
+    def budget_of(self, condition: Condition) -> tuple[Fraction, Fraction]:
+        """A trial's budget and the interval of its evaluations, both in fresh examples, exactly."""
         train_examples = workload_card(self.workload).train_examples
-        echo = Fraction(condition.echo_factor) if echo is None else echo
-        return self.budget.in_fresh_examples(condition.batch_size, echo, train_examples)
+        return self.budget.in_fresh_examples(condition.batch_size, condition.echo_ratio, train_examples)
 
     @field_validator("options")
     @classmethod
@@ -297,7 +293,7 @@ class StudySpec(Group):
                 "give it in fresh_examples"
             )
         largest = max(conditions.batch_sizes)
-        fresh, _ = budget.in_fresh_examples(largest, 1, train_examples)
+        fresh, _ = budget.in_fresh_examples(largest, Fraction(1), train_examples)
         if fresh < largest:
             raise refused(
                 f"must be at least one batch ({largest}), not {budget.amount:g}; raise it", budget.unit

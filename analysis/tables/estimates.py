@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.statistics import Interval, log_t_interval, min_max_coverage, paired_log_ratio
 from analysis.survival import MOST_CENSORED, median_to_target
 from analysis.tables.fresh_examples import baseline_of, of_condition, reached_values
-from analysis.tables.planned import CONDITION_TYPES
+from analysis.tables.planned import CONDITION_TYPES, is_complete
 
 if TYPE_CHECKING:
     from study.plan import Condition, Plan
@@ -60,14 +60,14 @@ def estimates(plan: Plan, searches: pd.DataFrame) -> pd.DataFrame:
 
 def finished(plan: Plan, searches: pd.DataFrame) -> pd.DataFrame:
     """The searches all of whose points have a result."""
-    return searches[searches["points"] >= plan.spec.search.points]
+    return searches[is_complete(plan, searches)]
 
 
 def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, object]:
     """The row of one condition."""
     mine = of_condition(searches, condition)
     baseline = of_condition(searches, baseline_of(plan, condition))
-    budget = float(plan.spec.budget.fresh_examples)
+    budget = float(plan.spec.budget_of(condition)[0])
     values, cut = reached_values(mine), _censored(plan, mine)
     geometric, paired = log_t_interval(values), _paired(mine, baseline, is_baseline=condition.is_baseline)
     median = Interval(math.nan, math.nan, math.nan)

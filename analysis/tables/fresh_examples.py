@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.statistics import Interval, summarise, welch_log_ratio
-from analysis.tables.planned import CONDITION_TYPES
+from analysis.tables.planned import CONDITION_TYPES, is_complete
 
 if TYPE_CHECKING:
     from study.plan import Condition, Plan
@@ -71,10 +71,9 @@ def of_condition(table: pd.DataFrame, condition: Condition) -> pd.DataFrame:
 
 def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, object]:
     """The row of one condition."""
-    points = plan.spec.search.points
     mine = of_condition(searches, condition)
     baseline = of_condition(searches, baseline_of(plan, condition))
-    complete = mine["points"] >= points
+    complete = is_complete(plan, mine)
     summary = summarise(reached_values(mine))
     ratio = _ratio(mine, baseline, is_baseline=condition.is_baseline)
     return asdict(condition) | {

@@ -49,3 +49,11 @@ def results_by_search(plan: Plan, trials: pd.DataFrame) -> Iterator[tuple[Search
 def search_key(search: Search) -> dict[str, object]:
     """The values that name a search, by column."""
     return asdict(search.condition) | {"repeat": search.repeat}
+
+
+def is_complete(plan: Plan, searches: pd.DataFrame) -> pd.Series:
+    """For each row of the table of searches, whether every point of the plan has a result."""
+    planned = {tuple(search_key(search).values()): search.points for search in plan.searches}
+    keys = searches[list(SEARCH_TYPES)].itertuples(index=False, name=None)
+    done = [points >= planned[key] for points, key in zip(searches["points"], keys, strict=True)]
+    return pd.Series(done, index=searches.index, dtype="bool")

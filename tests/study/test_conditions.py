@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pipelines import EchoSpec
 from study.conditions import Condition, Conditions
 
 KEYS = ["batch_size", "echo_factor", "insertion_point", "echo_buffer"]
@@ -102,3 +103,8 @@ def test_an_exclusion_that_names_nothing_is_refused():
 def test_the_baseline_is_called_so():
     assert Condition.baseline("w", 8).label == "baseline b=8"
     assert Condition.baseline("w", 8).is_baseline
+
+
+@given(st.floats(1, 1e6))
+def test_the_echo_ratio_is_the_pipelines(factor):
+    assert Condition("w", 8, factor, "after_batching", 0).echo_ratio == EchoSpec(factor).ratio
