@@ -155,3 +155,6 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
     "cifar10_resnet32": write_cifar10,
     "imagenet_resnet50": write_imagenet_folders,
 }
+
+POINTS = {"cifar10_resnet32": {"learning_rate": 0.01}, "imagenet_resnet50": {"learning_rate": 0.01}}
+UPDATES = {"cifar10_resnet32": 12, "imagenet_resnet50": 2}
