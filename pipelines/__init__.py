@@ -9,6 +9,7 @@ from pipelines.pipeline import Pipeline
 from pipelines.prefetch import Prefetch
 from pipelines.shards import ShardSource, TarSource
 from pipelines.sources import DatasetSource, MapSource, MemorySource, SourceError, StreamSource
+from pipelines.trace import Trace
 from pipelines.wrappers import echo_batches, echo_examples
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "SourceError",
     "StreamSource",
     "TarSource",
+    "Trace",
     "echo_batches",
     "echo_examples",
 ]

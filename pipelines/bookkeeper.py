@@ -30,6 +30,7 @@ class Bookkeeper:
 
     def __init__(self, stage: EchoStage, seed: int) -> None:
         self.stage = stage
+        self.width = stage.examples_per_element
         self._order = Order(stage, seed)
         self._duplicates = self._repeats = self._lag_updates = 0  # in elements
         self._oldest = 0  # no element before this one will be emitted again

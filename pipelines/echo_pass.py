@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import chain, count, islice
 from typing import Any
 
 from pipelines.held import Held
-from pipelines.keys import random_bits
-
-_WORDS_AT_ONCE = 1024
+from pipelines.keys import random_halves
 
 
 class EchoPass(Iterator[Any]):
@@ -89,11 +86,7 @@ class EchoPass(Iterator[Any]):
     def _stand_after(self, emitted: int) -> None:
         """Let the next draw be that of emission number `emitted`: 32 random bits each."""
         self.emitted = emitted
-        bits = random_bits(self._seed, "echo buffer")
-        bits.advance(emitted // 2)
-        words = (bits.random_raw(_WORDS_AT_ONCE).astype("<u8", copy=False) for _ in count())
-        halves = chain.from_iterable(block.view("<u4").tolist() for block in words)
-        self._draws = islice(halves, emitted % 2, None)
+        self._draws = random_halves(self._seed, "echo buffer", start=emitted)
 
     def _refill(self) -> None:
         """Fill the buffer, at first; later the slot emptied last."""

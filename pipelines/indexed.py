@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pipelines.adaptive import AdaptiveOrder
 from pipelines.augment import Augmentation
 from pipelines.batch import Batch, Origins
-from pipelines.bookkeeper import Bookkeeper
 from pipelines.draws import Draws
+from pipelines.engine import Books
 from pipelines.fresh import FreshStream
 from pipelines.gather import Field
 from pipelines.order import Order
@@ -32,7 +33,7 @@ class IndexEngine:
         self._seed = seed
         self._batches_per_block = batches_per_block
 
-    def batches(self, order: Order) -> Iterator[Batch]:
+    def batches(self, order: Order | AdaptiveOrder) -> Iterator[Batch]:
         """See `Engine`."""
         augment, size = self._augment, order.stage.examples_per_element * order.stage.elements_per_batch
         while True:
@@ -49,11 +50,11 @@ class IndexEngine:
                 inputs, targets = augment(inputs, targets, draws.rows(slice(row * size, (row + 1) * size)))
                 yield Batch(inputs, targets, origins, row)
 
-    def ledger_entries(self, books: Bookkeeper, updates: int) -> dict[str, Any]:
+    def ledger_entries(self, books: Books, updates: int) -> dict[str, Any]:
         """See `Engine`: none."""
         return {}
 
-    def state_dict(self, books: Bookkeeper, updates: int) -> dict[str, Any]:
+    def state_dict(self, books: Books, updates: int) -> dict[str, Any]:
         """See `Engine`: nothing."""
         return {}
 

@@ -11,7 +11,7 @@ class Ledger:
     """What had been read and handed out at one moment. All numbers are exact; examples are the unit.
 
     Attributes:
-        ratio: the echo factor, as the fraction the echo stage works with.
+        ratio: the echo factor, as the fraction the echo stage works with; None = adaptive.
         updates: batches handed out.
         examples_read: fresh examples read from the source, those waiting in the echo buffer included.
         examples_consumed: examples handed out in batches, repeats included.
@@ -26,7 +26,7 @@ class Ledger:
         skipped: damaged parts of the source that were left out, where the source was asked to.
     """
 
-    ratio: Fraction
+    ratio: Fraction | None
     updates: int
     examples_read: int
     examples_consumed: int
@@ -46,15 +46,20 @@ class Ledger:
         """
         if self.ratio != other.ratio:
             raise ValueError(
-                f"Ledgers with echo factors {self.ratio} and {other.ratio} do not add up; give those of "
-                "one run."
+                f"Ledgers with echo factors {_named(self.ratio)} and {_named(other.ratio)} do not add up; "
+                "give those of one run."
             )
         counts = (field.name for field in fields(self) if field.name != "ratio")
         return Ledger(self.ratio, **{name: getattr(self, name) + getattr(other, name) for name in counts})
 
     @property
     def fresh_examples(self) -> float:
-        """`examples_consumed / e`: the paper's measure, and the x-axis of every curve."""
+        """`examples_consumed / e`: the paper's measure, and the x-axis of every curve.
+
+        Adaptive echoing has no e: then it is how many examples have been consumed at least once.
+        """
+        if self.ratio is None:
+            return float(self.examples_consumed - self.repeats)
         return float(self.examples_consumed / self.ratio)
 
     @property
@@ -79,3 +84,7 @@ class Ledger:
             "buffer_examples": self.buffer_examples,
             "buffer_fill": self.buffer_fill,
         }
+
+
+def _named(ratio: Fraction | None) -> str:
+    return "adaptive" if ratio is None else str(ratio)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from pipelines.buffer import EchoBuffer
-from pipelines.echo import EchoStage
+from pipelines.echo import EchoStage, Geometry
 from pipelines.exchange import Ints
 
 
@@ -17,18 +18,18 @@ class OrderBlock:
     """Consecutive batches, computed in one go.
 
     Attributes:
-        stage: the echo stage, which says what an element is.
+        stage: says what an element is.
         batches: how many there are.
         oldest: no ordinal before this one occurs in this block or after it.
-        incoming: [batches * elements a batch] the emissions of the echo stage, as they leave the echo buffer.
-        elements: [batches * elements a batch] the elements that those repeat.
+        elements: [batches * elements a batch] the elements, as they leave the echo buffer.
+        element_copies: gives their copy numbers, which are computed only if somebody asks.
     """
 
-    stage: EchoStage
+    stage: Geometry
     batches: int
     oldest: int
-    incoming: Ints
     elements: Ints
+    element_copies: Callable[[], Ints]
 
     @cached_property
     def ordinals(self) -> Ints:
@@ -40,8 +41,7 @@ class OrderBlock:
     @cached_property
     def copies(self) -> Ints:
         """[batches, batch size] the copy number of each example."""
-        copies = self.stage.copies(self.incoming)
-        return np.repeat(copies, self.stage.examples_per_element).reshape(self.batches, -1)
+        return np.repeat(self.element_copies(), self.stage.examples_per_element).reshape(self.batches, -1)
 
     @property
     def draw_copies(self) -> Ints:
@@ -89,4 +89,5 @@ class Order:
         oldest = self.stage.elements(int(self.buffer.slots.min()))
         incoming = self.buffer.emit(batches * self.stage.elements_per_batch)
         elements = self.stage.elements(incoming)
-        return OrderBlock(self.stage, batches, oldest * self.stage.examples_per_element, incoming, elements)
+        oldest *= self.stage.examples_per_element
+        return OrderBlock(self.stage, batches, oldest, elements, lambda: self.stage.copies(incoming))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from pipelines.adaptive import AdaptiveOrder, AdaptiveStage
+from pipelines.adaptive_books import AdaptiveBookkeeper
+from pipelines.adaptive_engine import AdaptiveEngine
 from pipelines.augment import Augmentation
 from pipelines.batch import Batch
 from pipelines.bookkeeper import Bookkeeper
 from pipelines.checks import whole_number
 from pipelines.echo import EchoSpec, EchoStage
-from pipelines.engine import Engine
+from pipelines.engine import Books, Engine
 from pipelines.fresh import FreshStream
 from pipelines.gather import common_length
 from pipelines.indexed import IndexEngine
@@ -22,12 +26,13 @@ from pipelines.ledger import Ledger
 from pipelines.order import Order
 from pipelines.pixels import Array
 from pipelines.prefetch import Prefetch
-from pipelines.readers import MapReader, StreamReader
+from pipelines.readers import MapReader, Reader, StreamReader
 from pipelines.sources import MapSource, StreamSource
 from pipelines.state import fingerprint, require_same
 from pipelines.streaming import StreamingEngine
+from pipelines.trace import Trace
 
-_BLOCK_EXAMPLES = 32_768
+_BLOCK_EXAMPLES = 131_072
 _BLOCK_EXAMPLES_WITH_DRAWS = 8_192
 """Examples whose order, and draws, are computed at a time, about. Any number gives the same stream."""
 
@@ -79,18 +84,33 @@ class Pipeline:
         self._settings = fingerprint(known_by, batch_size, echo, augment, seed, _shard)
         # each rank shuffles and augments by draws of its own
         self._seed = seed if _shard == (0, 1) else key(seed, "shard", *_shard)
-        self._stage = EchoStage.of(echo, batch_size)
-        self._order = Order(self._stage, self._seed)
-        self._books = Bookkeeper(self._stage, self._seed)
+        self._order: Order | AdaptiveOrder
+        self._new_books: Callable[[], Books]
+        if echo.is_adaptive:
+            stage = AdaptiveStage.of(echo, batch_size)
+            self._order = AdaptiveOrder(stage, self._seed)
+            self._new_books = partial(AdaptiveBookkeeper, stage, self._seed, self._order.arrivals)
+        else:
+            fixed = EchoStage.of(echo, batch_size)
+            self._order, self._new_books = Order(fixed, self._seed), partial(Bookkeeper, fixed, self._seed)
+        self._books: Books = self._new_books()
         at_once = _block_examples or (_BLOCK_EXAMPLES if augment is None else _BLOCK_EXAMPLES_WITH_DRAWS)
         how = augment, self._seed, max(1, at_once // batch_size)
-        self._engine: Engine
-        if isinstance(data, MapSource):
-            self._engine = StreamingEngine(MapReader(data, seed, *_shard), *how)
-        elif isinstance(data, StreamSource):
-            self._engine = StreamingEngine(StreamReader(data, seed, *_shard, at_least=batch_size), *how)
-        else:
+        self._engine: Engine[Any]
+        if isinstance(data, tuple):
+            if echo.factor == "adaptive":
+                raise ValueError(
+                    "Pipeline: data in memory are always ready, so adaptive echoing would repeat nothing; "
+                    "give a factor, or a source that has to be waited for."
+                )
             self._engine = IndexEngine(data, FreshStream(len(data[0]), seed, *_shard), *how)
+        else:
+            reader = _reader(data, seed, _shard, batch_size)
+            self._engine = (
+                AdaptiveEngine(reader, augment, self._seed)
+                if echo.is_adaptive
+                else StreamingEngine(reader, *how)
+            )
         self._updates = self._ahead = 0
         self._batches: Iterator[Batch] | None = None
 
@@ -164,11 +184,25 @@ class Pipeline:
         entries = self._engine.ledger_entries(self._books, self._updates)
         return dataclasses.replace(self._books.ledger(self._updates), **entries)
 
+    @property
+    def trace(self) -> Trace:
+        """What adaptive echoing has done so far; as the factor of another pipeline, it is done again.
+
+        Raises:
+            ValueError: this pipeline echoes by a factor.
+        """
+        if not isinstance(self._books, AdaptiveBookkeeper):
+            raise ValueError(
+                "Pipeline.trace: only adaptive echoing has one; a factor tells everything itself."
+            )
+        return self._books.trace(self._updates)
+
     def state_dict(self) -> dict[str, Any]:
         """Where the pipeline stands, between the last batch and the next: small, and no data.
 
-        A plain dict of integers, strings and one integer tensor (8 bytes a slot of the echo buffer), so that
-        `torch.save` and `torch.load(weights_only=True)` can carry it.
+        A plain dict of integers, strings and one integer tensor, so that `torch.save` and
+        `torch.load(weights_only=True)` can carry it. The tensor takes 8 bytes a slot of the echo buffer; with
+        adaptive echoing it is the trace, and grows with it.
         """
         return {
             "pipeline": self._settings,
@@ -183,13 +217,19 @@ class Pipeline:
             ValueError: `state` is damaged, or that of a pipeline with other settings; nothing has changed.
         """
         require_same(self._settings, state)
-        books = Bookkeeper(self._stage, self._seed)
-        updates, slots = books.load_state_dict(state)
+        books = self._new_books()
+        updates, place = books.load_state_dict(state)
         self._engine.load_state_dict(state, books.examples_read(updates))
         if isinstance(self._batches, Prefetch):
             self._batches.close()
         self._batches, self._books, self._updates = None, books, updates
-        self._order.restore(updates, slots)
+        self._order.restore(updates, place)
+
+
+def _reader(data: MapSource | StreamSource, seed: int, shard: tuple[int, int], batch_size: int) -> Reader:
+    if isinstance(data, MapSource):
+        return MapReader(data, seed, *shard)
+    return StreamReader(data, seed, *shard, at_least=batch_size)
 
 
 def _checked(data: Data, batch_size: int, shard: tuple[int, int]) -> tuple[int | str, int]:

@@ -52,6 +52,13 @@ class Prefetch(Generic[T]):
         self._worker.room.release()
         return item[0]
 
+    @property
+    def ready(self) -> bool:
+        """Whether `next` would not have to wait. Asking starts the thread."""
+        if self._worker is None and not self._closed:
+            self._start()
+        return self._worker is not None and not self._worker.ready.empty()
+
     def __enter__(self) -> Prefetch[T]:
         return self
 

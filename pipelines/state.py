@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelines.echo import EchoSpec
+from pipelines.keys import key
+from pipelines.trace import Trace
 
 Settings = dict[str, int | str]
 
@@ -15,17 +17,23 @@ def fingerprint(
     source: int | str, batch_size: int, echo: EchoSpec, augment: object, seed: int, shard: tuple[int, int]
 ) -> Settings:
     """What decides a pipeline's stream, in words that are the same in every process."""
-    without_echo = echo.ratio == 1
+    without_echo = not echo.is_adaptive and echo.ratio == 1
     return {
         "examples": source,
         "batch_size": batch_size,
-        "echo_factor": str(echo.ratio),
+        "echo_factor": _factor_in_words(echo),
         "insertion_point": "none" if without_echo else echo.insertion_point,
         "echo_buffer": 0 if without_echo else int(echo.buffer),
         "augment": re.sub(r" at 0x[0-9a-fA-F]+", "", repr(augment)),
         "seed": seed,
         "shard": f"{shard[0]} of {shard[1]}",
     }
+
+
+def _factor_in_words(echo: EchoSpec) -> str:
+    if isinstance(echo.factor, Trace):
+        return f"replay of trace {key(echo.factor.ceiling, str(echo.factor)):016x}"
+    return f"adaptive, at most {echo.ceiling}" if echo.is_adaptive else str(echo.ratio)
 
 
 def damaged_state() -> ValueError:

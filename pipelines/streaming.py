@@ -6,79 +6,40 @@ point: as read, before augmentation; augmented, after it; in whole batches, afte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import numpy as np
 
 from pipelines.augment import Augmentation
 from pipelines.batch import Batch, Origins
-from pipelines.bookkeeper import Bookkeeper
 from pipelines.draws import Draws
 from pipelines.echo import EchoStage
 from pipelines.exchange import Ints
+from pipelines.from_source import FromSource, in_groups
 from pipelines.order import Order, OrderBlock
 from pipelines.readers import Examples, Reader
 from pipelines.rows import Rows
-from pipelines.state import damaged_state
 
 
-class StreamingEngine:
+class StreamingEngine(FromSource):
     """Batches from a reader.
 
     Memory: of the echo buffer's elements, each once, and of what one batch needs beside them. Payloads are
     picked out of it as copies, so neither an augmentation nor a consumer can change what is kept.
-
-    Attributes:
-        example_bytes: what one kept example takes; 0 as long as none has been kept.
     """
 
     def __init__(
         self, reader: Reader, augment: Augmentation | None, seed: int, batches_per_block: int
     ) -> None:
-        self._reader = reader
-        self.example_bytes = 0
-        self._augment = augment
-        self._seed = seed
+        super().__init__(reader, augment, seed)
         self._batches_per_block = batches_per_block
 
     def batches(self, order: Order) -> Iterator[Batch]:
         """See `Engine`. First reads again what had been kept where `order` stands."""
-        arriving = self._arriving(order.stage, order.updates, order.held)
+        groups = to_read(order.stage, order.updates, order.held)
+        arriving = self.arriving(groups, order.stage.copies_differ)
         return self._straight(order, arriving) if order.stage.ratio == 1 else self._echoed(order, arriving)
-
-    def ledger_entries(self, books: Bookkeeper, updates: int) -> dict[str, Any]:
-        """See `Engine`."""
-        return {
-            "bytes_held": len(books.held(updates)) * books.stage.examples_per_element * self.example_bytes,
-            "skipped": self._reader.skipped(books.examples_read(updates)),
-        }
-
-    def state_dict(self, books: Bookkeeper, updates: int) -> dict[str, Any]:
-        """See `Engine`."""
-        held, read = books.held(updates), books.examples_read(updates)
-        oldest = int(held[0]) * books.stage.examples_per_element if len(held) else read
-        return {"example_bytes": self.example_bytes, **self._reader.state_dict(oldest, read)}
-
-    def load_state_dict(self, state: Mapping[str, Any], read: int) -> None:
-        """See `Engine`."""
-        example_bytes = state.get("example_bytes")
-        if type(example_bytes) is not int or example_bytes < 0:
-            raise damaged_state()
-        self._reader.load_state_dict(state, read)
-        self.example_bytes = example_bytes
-
-    def _arriving(self, stage: EchoStage, updates: int, held: Ints) -> Iterator[Examples]:
-        """Fresh examples as they enter the echo stage."""
-        groups = partial(to_read, stage, updates, held)
-        for ordinals, examples in zip(groups(), self._reader.read(groups()), strict=False):
-            if self._augment is None or stage.copies_differ:
-                yield examples
-            else:
-                draws = Draws(self._seed, ordinals, np.zeros_like(ordinals))
-                yield Examples(examples.ids, *self._augment(examples.inputs, examples.targets, draws))
 
     def _straight(self, order: Order, arriving: Iterator[Examples]) -> Iterator[Batch]:
         """Without an echo stage, groups are batches."""
@@ -90,11 +51,11 @@ class StreamingEngine:
                 yield Batch(inputs, targets, origins, row)
 
     def _echoed(self, order: Order, arriving: Iterator[Examples]) -> Iterator[Batch]:
-        stage = order.stage
+        stage, width = order.stage, order.stage.examples_per_element
         memory = Rows(_most_elements(stage))
         held, rows = order.held, np.empty(0, np.int64)
         while len(rows) < len(held):
-            rows = np.append(rows, self._keep(memory, stage, next(arriving)))
+            rows = np.append(rows, self.keep(memory, width, next(arriving)))
         while True:
             emitted = order.buffer.emitted
             block = order.next_block(self._batches_per_block)
@@ -103,7 +64,7 @@ class StreamingEngine:
             draws = Draws(self._seed, block.ordinals.reshape(-1), block.copies.reshape(-1))
             for row in range(block.batches):
                 while stay.arrived < stay.needed[row]:
-                    stay.arrive(self._keep(memory, stage, next(arriving)))
+                    stay.arrive(self.keep(memory, width, next(arriving)))
                 ids, inputs, targets = memory.pick(stay.rows_of_batch(row))
                 memory.give_back(stay.rows_to_leave(row))
                 if self._augment is not None and stage.copies_differ:
@@ -114,12 +75,6 @@ class StreamingEngine:
                 origins.example_ids[row] = ids
                 yield Batch(inputs, targets, origins, row)
             held, rows = stay.remaining()
-
-    def _keep(self, memory: Rows, stage: EchoStage, examples: Examples) -> Ints:
-        """The rows of examples that enter the echo stage."""
-        n = len(examples.ids)
-        self.example_bytes = (examples.inputs.nbytes + examples.targets.nbytes) // n
-        return memory.add(examples, n // stage.examples_per_element)
 
 
 class _Stay:
@@ -168,16 +123,10 @@ def to_read(stage: EchoStage, updates: int, held: Ints) -> Iterator[Ints]:
     Each batch begins a group, so that nothing is read before the batch that needs it.
     """
     at_once, width = stage.elements_per_batch, stage.examples_per_element
-
-    def groups(elements: Ints) -> Iterator[Ints]:
-        for start in range(0, len(elements), at_once):
-            some = elements[start : start + at_once]
-            yield some if width == 1 else (some[:, None] * width + np.arange(width)).reshape(-1)
-
-    yield from groups(held)
+    yield from in_groups(held, at_once, width)
     for batch in count(updates):
         read, needed = (stage.elements_read(end * at_once) for end in (batch, batch + 1))
-        yield from groups(np.arange(read, needed))
+        yield from in_groups(np.arange(read, needed), at_once, width)
 
 
 def _most_elements(stage: EchoStage) -> int:

@@ -15,7 +15,7 @@ ratios = st.fractions(1, 20, max_denominator=1_000_000)
 
 
 def stage(ratio: Fraction) -> EchoStage:
-    return EchoStage(ratio, 1, 1, 0, copies_differ=True)
+    return EchoStage(1, 1, 0, copies_differ=True, ratio=ratio)
 
 
 @given(ratios, st.integers(0, 10**9))
