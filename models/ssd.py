@@ -29,7 +29,7 @@ def ssd_small(*, num_classes: int, image_size: int = 96, channels: int = 1, widt
     """SSD for small square images of objects about a quarter as high and wide; trains on a CPU.
 
     Four 3x3 convolutions of stride 2, each with batch normalisation and ReLU; boxes are read off the last two
-    feature maps, of strides 8 and 16. With `num_classes=11, width=16` it has SSD_SMALL_WEIGHTS weights.
+    feature maps, of strides 8 and 16. With `num_classes=11, width=16` it has 201,192 weights.
 
     Args:
         num_classes: with the background.

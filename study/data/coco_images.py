@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
-from torchvision.io import ImageReadMode, decode_image
 from torchvision.transforms.v2 import functional as F
 
 from pipelines.detection import pack_boxes
@@ -82,8 +82,9 @@ def decoded(image: AnnotatedImage) -> Tensor:
         UserError: the file cannot be decoded, or its size is not the annotated one.
     """
     try:
-        pixels = decode_image(str(image.file), ImageReadMode.RGB)
-    except RuntimeError as error:
+        with Image.open(image.file) as opened:
+            pixels: Tensor = F.pil_to_tensor(opened.convert("RGB"))
+    except OSError as error:
         raise UserError(
             f"{image.file} cannot be decoded, it may be cut or no image; fetch it again, or leave cut files "
             "out with 'options: {on_error: skip}'."

@@ -37,7 +37,7 @@ class Scenes:
 
     Attributes:
         images: uint8 [scenes, 1, size, size].
-        boxes: float32 [scenes, MOST_OBJECTS, 5], packed as in `pipelines.detection`, with the objects' labels.
+        boxes: float32 [scenes, MOST_OBJECTS, 5], packed as in `pipelines.detection`.
         shown: int64 [scenes, MOST_OBJECTS], the number of the object in each row of `boxes`; -1 = none.
     """
 
@@ -46,7 +46,9 @@ class Scenes:
     shown: Tensor
 
 
-def compose_scenes(objects: Tensor, labels: Tensor, *, scenes: int, size: int, seed: int) -> Scenes:
+def compose_scenes(
+    objects: Pixels, labels: NDArray[np.uint8], *, scenes: int, size: int, seed: int
+) -> Scenes:
     """Paste objects at random places of dark noisy canvases, on top of pieces of other objects.
 
     A scene gets 1 to `MOST_OBJECTS` objects, uniformly, each drawn uniformly from all, at a place uniform
@@ -64,18 +66,17 @@ def compose_scenes(objects: Tensor, labels: Tensor, *, scenes: int, size: int, s
     Raises:
         UserError: an object has no visible pixel, or there are none, or they do not fit on a scene.
     """
-    images = objects.numpy()
-    if not len(images) or max(images.shape[1:]) > size:
+    if not len(objects) or max(objects.shape[1:]) > size:
         raise UserError(
-            f"Scenes of {size} x {size} pixels cannot be composed of {len(images)} objects of "
-            f"{' x '.join(map(str, images.shape[1:]))}; give some that fit, or larger scenes."
+            f"Scenes of {size} x {size} pixels cannot be composed of {len(objects)} objects of "
+            f"{' x '.join(map(str, objects.shape[1:]))}; give some that fit, or larger scenes."
         )
     random = np.random.default_rng(seed)
     canvases = random.integers(0, 2 * VISIBLE_FROM, (scenes, size, size), np.uint8)
-    _add_clutter(canvases, images, random)
+    _add_clutter(canvases, objects, random)
     numbers = random.integers(1, MOST_OBJECTS + 1, scenes).tolist()
-    chosen = random.integers(0, len(images), (scenes, MOST_OBJECTS)).tolist()
-    object_boxes, object_labels = tight_boxes(images).tolist(), labels.tolist()
+    chosen = random.integers(0, len(objects), (scenes, MOST_OBJECTS)).tolist()
+    object_boxes, object_labels = tight_boxes(objects).tolist(), labels.tolist()
     packed = np.zeros((scenes, MOST_OBJECTS, 5), np.float32)
     packed[..., 4] = NO_BOX
     shown = np.full((scenes, MOST_OBJECTS), -1)
@@ -86,7 +87,7 @@ def compose_scenes(objects: Tensor, labels: Tensor, *, scenes: int, size: int, s
             box = _free_place(placed, right - left, bottom - top, size, random)
             if box is None:
                 continue
-            _paste(canvas, images[one, top:bottom, left:right], box)
+            _paste(canvas, objects[one, top:bottom, left:right], box)
             packed[i, len(placed)] = *box, object_labels[one]
             shown[i, len(placed)] = one
             placed.append(box)

@@ -1,4 +1,4 @@
-"""What detection workloads share: the form of their boxes, the loss, and mean average precision.
+"""What detection workloads have in common: the form of their boxes, loss, metric, optimizer and schedule.
 
 Our labels count from 0 and boxes are packed (`pipelines.detection`); for torchvision's detectors label 0 is
 the background, so that labels go up by one on their way in and down on their way out.
@@ -13,13 +13,46 @@ from torch import Tensor, nn
 from torchmetrics.detection import MeanAveragePrecision
 
 from pipelines.detection import unpack_boxes
+from study.schedules import Schedule, WarmupExponential, constant
+from study.workloads.base import Workload
+from study.workloads.optimizers import heavy_ball
 
 Boxes = Mapping[str, Tensor]
 """Of one image: `boxes` [n, 4], `labels` [n] from 0; `scores` [n] if detected, `iscrowd` [n] if annotated."""
 
 
+class DetectionWorkload(Workload):
+    """A torchvision detector, momentum SGD, and SSD's schedule if the study asks for it.
+
+    Understands `study.workloads.cards.detection.METAPARAMETERS`. Subclasses add the data, `model`, and
+    `evaluate`, for which `detect` and `average_precision` are at hand.
+    """
+
+    def loss(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
+        """See `detection_loss`."""
+        return detection_loss(model, inputs, targets)
+
+    def optimizer(self, model: nn.Module, metaparameters: Mapping[str, float]) -> torch.optim.Optimizer:
+        """SGD with classical momentum."""
+        return heavy_ball(model, metaparameters)
+
+    def schedule(self, metaparameters: Mapping[str, float]) -> Schedule:
+        """Warm-up over `warmup_updates`, then times `decay_factor` every `decay_every` updates.
+
+        What is not searched is left out: no warm-up, or no decay.
+        """
+        given = {"warmup_updates", "decay_every"} & metaparameters.keys()
+        if not given:
+            return constant
+        return WarmupExponential(
+            metaparameters.get("warmup_updates", 0.0),
+            metaparameters.get("decay_every", 1.0),
+            metaparameters.get("decay_factor", 0.1) if "decay_every" in given else 1.0,
+        )
+
+
 def detection_loss(model: nn.Module, images: Tensor, boxes: Tensor) -> Tensor:
-    """Sum of torchvision's localisation and classification losses, each a mean over the matched boxes.
+    """Sum of torchvision's losses of place and class, each a mean over the boxes matched in the batch.
 
     Args:
         model: a torchvision detector in training mode.
@@ -27,12 +60,12 @@ def detection_loss(model: nn.Module, images: Tensor, boxes: Tensor) -> Tensor:
         boxes: [batch, rows, 5], see `pipelines.detection`.
     """
     wanted = [{"boxes": one["boxes"].float(), "labels": one["labels"] + 1} for one in unpack_boxes(boxes)]
-    losses = model(list(in_unit_range(images)), wanted)
+    losses: Mapping[str, Tensor] = model(list(in_unit_range(images)), wanted)
     return torch.stack(list(losses.values())).sum()
 
 
 def detect(model: nn.Module, images: Iterable[Tensor], device: torch.device) -> Iterator[Boxes]:
-    """What the model sees in each image of the batches, on the CPU, best first."""
+    """What the model, on `device`, sees in each image of the batches; the boxes come to the CPU."""
     was_training = model.training
     model.eval()
     try:
@@ -49,16 +82,16 @@ def average_precision(detected: Iterable[Boxes], wanted: Sequence[Boxes]) -> dic
     """`valid_map`, COCO's mean average precision, and `valid_map50`, the same at an overlap of 0.5 alone.
 
     By torchmetrics on pycocotools: 101-point precision-recall curves, over the classes that occur in
-    `wanted`, at overlaps (intersection over union) 0.5, 0.55, ..., 0.95, of the 100 best detections an
-    image. Detections within a box of `iscrowd` are neither right nor wrong. Scaling an image's width and
-    height changes nothing, as it scales both areas of an overlap.
+    `wanted`, at overlaps (intersection over union) 0.5, 0.55, ..., 0.95, of the 100 best detections an image.
+    Detections within a box of `iscrowd` are neither right nor wrong. Scaling an image's width and height
+    changes nothing, as it scales both areas of an overlap.
 
     Args:
         detected: of every image.
-        wanted: the annotated boxes of the same images, in the same order; at least one box.
+        wanted: the annotated boxes of the same images, in the same order; at least one box that is no crowd.
     """
     metric = MeanAveragePrecision(box_format="xyxy", iou_type="bbox", backend="pycocotools")
-    metric.warn_on_many_detections = False  # more than 100 detections are cut off, as COCO's rules say
+    metric.warn_on_many_detections = False  # COCO's rules say that those past the 100 best do not count
     metric.update([dict(one) for one in detected], [dict(one) for one in wanted])
     values = metric.compute()
     return {"valid_map": values["map"].item(), "valid_map50": values["map_50"].item()}
