@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools.coco import COCO
 
+from study.data.pictures import is_whole
 from study.data.root import data_folder, require
 from study.errors import UserError
 
@@ -31,9 +32,6 @@ ROUNDING = 1.0
 
 NARROWEST = 0.01
 """A box no wider or no higher than this, in pixels, has no area."""
-
-_TAIL_BYTES = 1024
-_END_OF_JPEG = b"\xff\xd9"
 
 Record = Mapping[str, Any]
 
@@ -79,8 +77,8 @@ def read_annotations(split: str, folder: Path | None = None, *, skip: bool = Fal
     Args:
         split: `train2017` or `val2017`.
         folder: by default the data set's own.
-        skip: leave out and count an annotation that is wrong, and an image whose file is missing or does not
-            end as a JPEG does, rather than raise.
+        skip: leave out and count an annotation that is wrong, and an image whose file is missing or cut,
+            rather than raise.
 
     Raises:
         UserError: the file or the folder is missing, or the file is of another format. Unless `skip`: an
@@ -105,19 +103,12 @@ def read_annotations(split: str, folder: Path | None = None, *, skip: bool = Fal
         path = images_folder / image["file_name"]
         if path.name not in present:
             faults.found("missing image file", f"image {image_id} is {path}, which is missing")
-        elif skip and not ends_as_jpeg(path):
+        elif skip and not is_whole(path):
             faults.found("cut image file", f"image {image_id} is {path}, which is cut")
         else:
             images.append(_annotated(path, image, index.imgToAnns.get(image_id, ()), labels, faults))
     categories = tuple(str(index.cats[category]["name"]) for category in labels)
     return Annotations(categories, tuple(images), dict(faults.skipped))
-
-
-def ends_as_jpeg(path: Path) -> bool:
-    """Whether a JPEG's end marker is in the file's last kilobyte: cheap, and false for files that are cut."""
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
-        return _END_OF_JPEG in file.read()
 
 
 @dataclass

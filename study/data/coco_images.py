@@ -84,7 +84,7 @@ def decoded(image: AnnotatedImage) -> Tensor:
     try:
         with Image.open(image.file) as opened:
             pixels: Tensor = F.pil_to_tensor(opened.convert("RGB"))
-    except OSError as error:
+    except Exception as error:  # Pillow's decoders have many ways to say that a picture is damaged
         raise UserError(
             f"{image.file} cannot be decoded, it may be cut or no image; fetch it again, or leave cut files "
             "out with 'options: {on_error: skip}'."

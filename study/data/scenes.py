@@ -101,14 +101,14 @@ def tight_boxes(objects: Pixels) -> NDArray[np.int64]:
         UserError: an object has no visible pixel.
     """
     visible = objects >= VISIBLE_FROM
-    unseen = np.flatnonzero(~visible.any(axis=(1, 2)))
+    unseen = np.flatnonzero(~np.any(visible, axis=(1, 2)))
     if len(unseen):
         raise UserError(
             f"Object {unseen[0]} has no pixel of {VISIBLE_FROM} or more, so it has no box; leave it out."
         )
     ends = []
     for axis in (1, 2):
-        along = visible.any(axis=axis)
+        along: NDArray[np.bool_] = np.any(visible, axis=axis)
         ends.append((along.argmax(axis=1), along.shape[1] - along[:, ::-1].argmax(axis=1)))
     (left, right), (top, bottom) = ends
     return np.stack([left, top, right, bottom], axis=1)

@@ -56,7 +56,8 @@ class CocoSsd(DetectionWorkload):
 
     def model(self) -> nn.Module:
         """`ssd300` for the data set's categories, official: 80."""
-        return ssd300(num_classes=1 + len(self._categories))
+        model: nn.Module = ssd300(num_classes=1 + len(self._categories))
+        return model
 
     def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
         """Mean average precision on all validation images, those without a box too."""

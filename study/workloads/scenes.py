@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from models import ssd_small
 from pipelines import Compose
 from pipelines.detection import RandomFlipWithBoxes, RandomIoUCrop, unpack_boxes
-from study.data.fashion_mnist import CLASSES, read_fashion_mnist
+from study.data.fashion_mnist import CLASSES, Bytes, read_fashion_mnist
 from study.data.scenes import Scenes, compose_scenes
 from study.workloads.detection import DetectionWorkload, average_precision, detect
 from study.workloads.options import WorkloadOptions
@@ -40,7 +40,7 @@ class ScenesSsd(DetectionWorkload):
         held_out = np.arange(len(objects)) % _VALID_EVERY == 0
         self._train = _composed(objects[~held_out], labels[~held_out], TRAIN_SCENES, seed=0)
         valid = _composed(objects[held_out], labels[held_out], VALID_SCENES, seed=1)
-        self._valid = valid.images.split(_AT_ONCE)
+        self._valid = torch.split(valid.images, _AT_ONCE)
         self._wanted = unpack_boxes(valid.boxes)
 
     def train_data(self) -> tuple[Tensor, Tensor]:
@@ -49,12 +49,13 @@ class ScenesSsd(DetectionWorkload):
 
     def model(self) -> nn.Module:
         """`ssd_small` for the ten classes."""
-        return ssd_small(num_classes=1 + len(CLASSES), image_size=SIZE)
+        model: nn.Module = ssd_small(num_classes=1 + len(CLASSES), image_size=SIZE)
+        return model
 
     def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
         """Mean average precision on the validation scenes."""
         return average_precision(detect(model, self._valid, device), self._wanted)
 
 
-def _composed(objects: np.ndarray, labels: np.ndarray, most: int, seed: int) -> Scenes:
+def _composed(objects: Bytes, labels: Bytes, most: int, seed: int) -> Scenes:
     return compose_scenes(objects, labels, scenes=min(most, len(objects)), size=SIZE, seed=seed)

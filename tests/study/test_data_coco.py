@@ -11,7 +11,7 @@ from torchvision.transforms.v2 import functional as F
 
 from pipelines import DatasetSource
 from pipelines.detection import unpack_boxes
-from study.data.coco import ends_as_jpeg, read_annotations
+from study.data.coco import read_annotations
 from study.data.coco_images import MOST_BOXES, SIZE, CocoTraining, decoded, image_batches, wanted_boxes
 from study.errors import UserError
 
@@ -155,7 +155,6 @@ def test_a_missing_image_file_is_named_or_left_out_and_counted(folder):
 
 def test_a_cut_image_is_named_when_read_or_left_out_and_counted(folder):
     file = folder / SPLIT / "000000000103.jpg"
-    assert ends_as_jpeg(file)
     file.write_bytes(file.read_bytes()[:-200])
     image = next(one for one in read_annotations(SPLIT).images if one.file == file)
     with pytest.raises(UserError, match=r"000000000103\.jpg cannot be decoded"):
