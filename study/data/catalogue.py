@@ -40,6 +40,7 @@ class DataSet:
         parts: the files that make it up; none: it is part of an installed Python package, `home`.
         origins: where `fetch` gets it, in the order tried; none: by hand.
         by_hand: what to put into its folder, for whoever has to.
+        instead: files that serve as well as `parts`, and are used where some of them are there.
         elsewhere: folders in which a system's package manager would have put it.
     """
 
@@ -51,7 +52,13 @@ class DataSet:
     parts: tuple[Part, ...] = ()
     origins: tuple[Origin, ...] = ()
     by_hand: str = ""
+    instead: tuple[Part, ...] = ()
     elsewhere: tuple[str, ...] = ()
+
+    def parts_in(self, folder: Path) -> tuple[Part, ...]:
+        """The parts that are to be in that folder, which may hold `instead` of `parts`."""
+        others = any(next(folder.glob(part.pattern), None) for part in self.instead)
+        return self.instead if others else self.parts
 
     def checksums(self) -> dict[str, str]:
         """Path in the folder -> `sha256:...` or `md5:...`; empty if none are known."""
@@ -173,7 +180,12 @@ DATA_SETS: Mapping[str, DataSet] = {
                 Part("val/n*/*.JPEG", 50_000, "validation photos, a folder a class"),
             ),
             by_hand="train/<class>/*.JPEG and val/<class>/*.JPEG, as torchvision.datasets.ImageNet unpacks "
-            "them from the archives that its home gives on request",
+            "them from the archives that its home gives on request, or tar shards of them, "
+            "shards/*train*.tar and shards/*val*.tar",
+            instead=(
+                Part("shards/*train*.tar", 1, "tar shards of training photos", or_more=True),
+                Part("shards/*val*.tar", 1, "tar shards of validation photos", or_more=True),
+            ),
         ),
         DataSet(
             name="coco",

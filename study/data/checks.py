@@ -50,7 +50,7 @@ class SetCheck:
 
 def presence(data_set: DataSet, folder: Path) -> str:
     """`yes`, `in part` or `no`, from a glance: has each part at least one file? No counting, no checksums."""
-    found = [next(folder.glob(part.pattern), None) is not None for part in data_set.parts]
+    found = [next(folder.glob(part.pattern), None) is not None for part in data_set.parts_in(folder)]
     if all(found):
         return "yes"
     return "in part" if any(found) else "no"
@@ -59,7 +59,8 @@ def presence(data_set: DataSet, folder: Path) -> str:
 def check_data_set(data_set: DataSet, folder: Path, progress: Progress = no_progress) -> SetCheck:
     """Count the files of every part in `folder`, and compare the checksums that are known."""
     known = data_set.checksums()
-    return SetCheck(folder, tuple(_check_part(part, folder, known, progress) for part in data_set.parts))
+    parts = data_set.parts_in(folder)
+    return SetCheck(folder, tuple(_check_part(part, folder, known, progress) for part in parts))
 
 
 def checksum(file: Path, kind: str, progress: Progress = no_progress) -> str:

@@ -91,3 +91,15 @@ def test_progress_ends_at_the_whole_file(tmp_path):
     assert found == f"sha256:{hashlib.sha256(bytes(3_000_000)).hexdigest()}"
     assert seen[-1] == ("checking big", 3_000_000, 3_000_000)
     assert [done for _, done, _ in seen] == sorted(done for _, done, _ in seen)
+
+
+def test_other_files_may_serve_instead(folder):
+    shards = replace(SET, instead=(Part("shards/*.tar", 1, "shards", or_more=True),))
+    assert check_data_set(shards, folder).faults == ()
+    (folder / "a.txt").unlink()
+    assert presence(shards, folder) == "yes", "there is another letter, no shard yet"
+    assert len(check_data_set(shards, folder).faults) == 1
+    (folder / "shards").mkdir()
+    (folder / "shards" / "1.tar").write_bytes(b"x")
+    assert [one.part.what for one in check_data_set(shards, folder).parts] == ["shards"]
+    assert check_data_set(shards, folder).faults == ()
