@@ -230,12 +230,12 @@ DATA_SETS: Mapping[str, DataSet] = {
             size_bytes=4_150_000_000,
             parts=(
                 Part(
-                    f"{_LM1B}/training-monolingual.tokenized.shuffled/news.en-*-of-00100",
+                    "**/training-monolingual.tokenized.shuffled/news.en-*-of-00100",
                     99,
                     "shards of training sentences",
                 ),
                 Part(
-                    f"{_LM1B}/heldout-monolingual.tokenized.shuffled/news.en.heldout-*-of-00050",
+                    "**/heldout-monolingual.tokenized.shuffled/news.en.heldout-*-of-00050",
                     50,
                     "shards of held-out sentences",
                 ),
