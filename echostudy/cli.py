@@ -17,8 +17,10 @@ import typer
 from rich.console import Console
 
 from echostudy.data import data_app
+from echostudy.workload import app as workload_app
 from study.errors import UserError
 from study.folder import DEFAULT_RESULTS, ResultsFolder
+from study.workloads.reference import own_reference
 
 if TYPE_CHECKING:
     from study.plan import Plan
@@ -31,6 +33,7 @@ app = typer.Typer(
     help="Data echoing: how many fresh examples, and how much time, does repeating data save?",
 )
 app.add_typer(data_app, name="data")
+app.add_typer(workload_app, name="workload")
 out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
@@ -38,6 +41,15 @@ Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where r
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study file; repeatable."),
+]
+OwnWorkload = Annotated[
+    str | None,
+    typer.Option(
+        "--workload",
+        metavar="FILE.py:NAME",
+        help="Study a workload of your own: a class or function in a file (its code is run).",
+        show_default=False,
+    ),
 ]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Cut the study to a few seconds, to see that it works.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -54,6 +66,7 @@ def plan(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
     settings: Settings = None,
+    workload: OwnWorkload = None,
     smoke: Smoke = False,
     as_json: AsJson = False,
 ) -> None:
@@ -61,11 +74,13 @@ def plan(
     from echostudy.objects import plan_object
     from echostudy.tables import plan_table
 
+    settings = _overrides(settings, workload)
     study, status = _study(spec, results, settings, smoke)
     if as_json:
         _print_json(plan_object(study, status))
     else:
         out.print(plan_table(study, status))
+        _print_notes(status)
 
 
 @app.command()
@@ -73,6 +88,7 @@ def run(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
     settings: Settings = None,
+    workload: OwnWorkload = None,
     smoke: Smoke = False,
     workers: Workers = None,
 ) -> None:
@@ -81,12 +97,14 @@ def run(
     from study.session import run_study
     from study.spec import located
 
+    settings = _overrides(settings, workload)
     study, status = _study(spec, results, settings, smoke)
+    _print_notes(status)
     if not status.left:
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
     try:
-        with located(spec, settings or ()), LiveDisplay(out, study, status) as display:
+        with located(spec, settings), LiveDisplay(out, study, status) as display:
             # Smoke: a second process would take longer to start than it saves.
             run_study(study, folder, display, workers=workers or (1 if smoke else None))
     except KeyboardInterrupt:
@@ -112,6 +130,7 @@ def status(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
     settings: Settings = None,
+    workload: OwnWorkload = None,
     smoke: Smoke = False,
     as_json: AsJson = False,
 ) -> None:
@@ -119,7 +138,7 @@ def status(
     from echostudy.objects import status_object
     from echostudy.tables import status_table
 
-    study, state = _study(spec, results, settings, smoke)
+    study, state = _study(spec, results, _overrides(settings, workload), smoke)
     if as_json:
         _print_json(status_object(study, state))
         return
@@ -130,10 +149,14 @@ def status(
 
 @app.command()
 def report(
-    spec: SpecPath, results: Results = DEFAULT_RESULTS, settings: Settings = None, smoke: Smoke = False
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    workload: OwnWorkload = None,
+    smoke: Smoke = False,
 ) -> None:
     """Write the figures and tables of what has run so far."""
-    study, _ = _study(spec, results, settings, smoke)
+    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
     folder = ResultsFolder.at(results)
     folder.make_writable()
     _write_report(study, folder)
@@ -181,14 +204,26 @@ def main() -> None:
         raise SystemExit(2) from None
 
 
-def _study(spec: Path, results: Path, settings: list[str] | None, smoke: bool) -> tuple[Plan, StudyStatus]:
+def _overrides(settings: list[str] | None, workload: str | None) -> list[str]:
+    """What the options say in place of the study file; a workload's path counts from the working folder."""
+    if workload is None:
+        return settings or []
+    return [*(settings or []), f"workload={json.dumps(own_reference(workload, Path.cwd()))}"]
+
+
+def _print_notes(status: StudyStatus) -> None:
+    for note in status.notes:
+        out.print(note, soft_wrap=True, markup=False, highlight=False)
+
+
+def _study(spec: Path, results: Path, settings: list[str], smoke: bool) -> tuple[Plan, StudyStatus]:
     """The plan of a study file, and how far it is; reads the store only if there is one."""
     from study.plan import make_plan
     from study.spec import load_spec
     from study.status import study_status
     from study.stored import read_stored
 
-    study = make_plan(load_spec(spec, settings or (), smoke=smoke))
+    study = make_plan(load_spec(spec, settings, smoke=smoke))
     stored = read_stored(ResultsFolder.at(results), study.spec.name)
     return study, study_status(study, stored)
 

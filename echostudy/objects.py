@@ -48,6 +48,7 @@ def status_object(plan: Plan, status: StudyStatus) -> dict[str, Any]:
 def _totals(plan: Plan, status: StudyStatus) -> dict[str, Any]:
     return {
         "study": plan.spec.name,
+        "notes": list(status.notes),
         "protocol_version": PROTOCOL_VERSION,
         "trials_planned": status.trials,
         "trials_done": status.done,

@@ -8,9 +8,13 @@ from collections.abc import Iterable
 import pandas as pd
 from rich.table import Table
 
+from study.data.catalogue import DATA_SETS
+from study.data.checks import presence
+from study.data.root import data_folder
 from study.plan import Plan
 from study.result import Outcome
 from study.status import ConditionStatus, StudyStatus
+from study.workloads.registry import WORKLOADS
 
 
 def plan_table(plan: Plan, status: StudyStatus) -> Table:
@@ -71,6 +75,32 @@ def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
             _number(row["ratio_to_baseline"], ".2f"),
         )
     return table
+
+
+def workload_table() -> Table:
+    """Every workload of ours: whether its data are here, how many examples train it, and what it is."""
+    table = Table("workload", "data", box=None, header_style="bold")
+    table.add_column("examples", justify="right")
+    table.add_column("what it is", overflow="fold")
+    for card in WORKLOADS.values():
+        table.add_row(
+            card.name,
+            _data_status(card.data_set),
+            "stream" if card.train_examples is None else f"{card.train_examples:,}",
+            card.summary,
+        )
+    return table
+
+
+def _data_status(data_set: str) -> str:
+    """Whether a workload's data are here, or what gets them."""
+    if not data_set:
+        return "here"
+    known = DATA_SETS[data_set]
+    there = presence(known, data_folder(data_set))
+    if there != "no":
+        return "here" if there == "yes" else "in part"
+    return f"echostudy data fetch {data_set}" if known.origins else "by hand: echostudy data list"
 
 
 def _number(value: float, form: str) -> str:

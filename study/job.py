@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from study.result import Rank, Target
 from study.seeds import derived_seed
+from study.workloads.options import WorkloadOptions
 
 if TYPE_CHECKING:  # a worker needs no plan, and the driver no pipeline; both start a second sooner without
     from pipelines import EchoSpec
@@ -23,11 +24,15 @@ if TYPE_CHECKING:  # a worker needs no plan, and the driver no pipeline; both st
 
 @dataclass(frozen=True, slots=True)
 class TrialJob:
-    """All that a training run needs to know; plain values, so that it travels to any worker."""
+    """All that a training run needs to know; plain values, so that it travels to any worker.
+
+    `workload` is what `load_workload` takes: the name of one of ours, or the file and name of a user's own.
+    """
 
     trial_id: str
     search_id: str
     workload: str
+    options: WorkloadOptions
     batch_size: int
     echo_factor: float
     insertion_point: str
@@ -54,7 +59,8 @@ class TrialJob:
         return cls(
             trial_id=trial.id,
             search_id=search.id,
-            **asdict(condition),
+            **asdict(condition) | {"workload": spec.workload},
+            options=spec.options,
             point=trial.point,
             metaparameters=dict(trial.metaparameters),
             initialisation_seed=derived_seed("initialisation", *identity),

@@ -6,19 +6,53 @@ from collections.abc import Sequence
 
 import torch
 
+from pipelines import MapSource
 from study.errors import SettingError
 from study.job import TrialJob
 from study.provenance import provenance
-from study.workloads.base import Workload
+from study.rehearsal import rehearse, train_data_of
+from study.workloads.base import TrainData, Workload
 from study.workloads.load import load_workload
+from study.workloads.reference import is_own, workload_name
+from study.workloads.registry import workload_card
 
 
 def preflight(jobs: Sequence[TrialJob]) -> dict[str, str]:
-    """Load the workload of some trials, check their target, and return the study's provenance tags."""
-    workload = load_workload(jobs[0].workload)
+    """Load the workload of some trials, check it and their settings; the study's provenance tags.
+
+    The target is checked where the data are in memory. Behind a source lie large data: there, the first
+    evaluation of the first trial tells.
+
+    Raises:
+        UserError: data are missing, a user's own workload fails, or a setting cannot be.
+    """
+    first = jobs[0]
+    workload = load_workload(first.workload, first.options)
+    data = train_data_of(workload, first.workload)
     for job in jobs:
-        check_target(job, workload)
-    return provenance(workload.train_data())
+        check_batch_size(job, data)
+    if is_own(first.workload):
+        rehearse(workload, data, first, workload_card(first.workload))
+    if isinstance(data, tuple):
+        for job in jobs:
+            check_target(job, workload)
+    return provenance(data)
+
+
+def check_batch_size(job: TrialJob, data: TrainData) -> None:
+    """`SettingError` if there are fewer examples than in a batch; streams are not counted beforehand."""
+    if isinstance(data, tuple):
+        examples = len(data[0])
+    elif isinstance(data, MapSource):
+        examples = data.examples
+    else:
+        return
+    if job.batch_size > examples:
+        raise SettingError(
+            ("conditions", "batch_size"),
+            f"is {job.batch_size}, but {workload_name(job.workload)} has {examples} training examples here; "
+            "lower it, or get all of the data.",
+        )
 
 
 def check_target(job: TrialJob, workload: Workload) -> None:

@@ -5,6 +5,7 @@ A trial that raises does not take the process down: the error becomes its outcom
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from study.result import Evaluation, Outcome, Rank
 from study.trial import TrialRun
 from study.workloads.base import Workload
 from study.workloads.load import load_workload
+from study.workloads.options import WorkloadOptions
 
 REPORT_EVERY_S = 1.0
 """A report costs milliseconds of the driver's time, and tells a trial that it is beaten."""
@@ -31,16 +33,18 @@ CHECKPOINT_EVERY_S = 20.0
 class Slot:
     """A process's trials: they share the loaded workloads, and what it cost to load them.
 
-    Prepares the process: `threads` CPU threads, and reproducible kernels; `gpu`: use the one that is visible.
+    Prepares the process: `threads` CPU threads, and reproducible kernels; `gpu`: use the one that is visible
+    (some GPU kernels have no reproducible form: those are used all the same).
     `folder` is the study's, for checkpoints and logs.
     """
 
     def __init__(self, folder: Path, *, threads: int, gpu: bool) -> None:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True)
         self._device = torch.device("cuda" if gpu and torch.cuda.is_available() else "cpu")
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, cuBLAS is not reproducible
+        torch.use_deterministic_algorithms(True, warn_only=self._device.type == "cuda")
         self._folder = folder
-        self._workloads: dict[str, Workload] = {}
+        self._workloads: dict[tuple[str, WorkloadOptions], Workload] = {}
         self._slot_since = time.perf_counter()
         self._trials = 0
 
@@ -96,10 +100,10 @@ class Slot:
 
     def _start(self) -> TrialRun:
         """Build the run, or pick it up where its checkpoint left it."""
-        name = self._job.workload
-        if name not in self._workloads:
-            self._workloads[name] = load_workload(name)
-        run = TrialRun(self._job, self._workloads[name], self._device, self._bound)
+        wanted = (self._job.workload, self._job.options)
+        if wanted not in self._workloads:
+            self._workloads[wanted] = load_workload(*wanted)
+        run = TrialRun(self._job, self._workloads[wanted], self._device, self._bound)
         state = self._checkpoint.load()
         if state is not None:
             run.load_state_dict(state)

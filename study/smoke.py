@@ -7,6 +7,7 @@ from math import floor
 from study.budget import Budget
 from study.conditions import Condition
 from study.specmodel import StudySpec
+from study.workloads.reference import workload_name
 
 
 def smoke_cut(spec: StudySpec) -> StudySpec:
@@ -18,7 +19,7 @@ def smoke_cut(spec: StudySpec) -> StudySpec:
     grid = spec.conditions
     batch_size = grid.batch_size[0]
     factor = next((e for e in grid.echo_factor if e > 1), grid.echo_factor[0])
-    _, interval = spec.budget_of(Condition.baseline(spec.workload, batch_size))
+    _, interval = spec.budget_of(Condition.baseline(workload_name(spec.workload), batch_size))
     evaluate_every = max(1, min(floor(interval), 4 * batch_size))
     conditions = grid.model_copy(
         update={
@@ -29,7 +30,7 @@ def smoke_cut(spec: StudySpec) -> StudySpec:
             "exclude": (),
         }
     )
-    left = conditions.expand(spec.workload)
+    left = conditions.expand(workload_name(spec.workload))
     changes = {
         "name": f"{spec.name[:94]}-smoke",
         "conditions": conditions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from study.ranges import Choice, Range
 from study.smoke import smoke_cut
 from study.specfile import read_spec_file
 from study.specmodel import Limits, Resources, SearchSpec, StudySpec, TargetSpec
+from study.workloads.reference import own_reference
 
 __all__ = [
     "Budget",
@@ -38,9 +40,15 @@ def load_spec(
     """Read and validate a study file.
 
     `overrides` are `key.path=value` with YAML values, merged in order; `smoke` then cuts the study to a few
-    seconds. Raises `UserError`: one sentence with the file, the line or override, the key and what to do.
+    seconds. A user's own workload is looked for from the file's folder, and its code is run.
+
+    Raises:
+        UserError: one sentence with the file, the line or override, the key and what to do.
     """
     file = read_spec_file(path, overrides)
+    workload = file.data.get("workload")
+    if isinstance(workload, str):
+        file.data["workload"] = own_reference(workload, Path(path).parent)
     try:
         spec = StudySpec.model_validate(file.data)
     except ValidationError as error:

@@ -21,6 +21,8 @@ from study.ranges import Choice, Metaparameter, Range
 from study.result import Target
 from study.wording import shown
 from study.workloads.options import WorkloadOptions
+from study.workloads.own import WorkloadError, own_card
+from study.workloads.reference import is_own, workload_name
 from study.workloads.registry import WORKLOADS, Metric, WorkloadCard, workload_card
 from study.yamltext import KeyPath
 
@@ -52,7 +54,12 @@ def _free_name(name: str) -> str:
 
 
 def _known_workload(name: str) -> str:
-    if name not in WORKLOADS:
+    if is_own(name):
+        try:
+            own_card(name)
+        except WorkloadError as error:
+            raise refused(f"cannot be {error.name}: {error.reason}") from error
+    elif name not in WORKLOADS:
         raise refused(f"cannot be {shown(name)}; {did_you_mean(name, WORKLOADS)}")
     return name
 
@@ -152,7 +159,7 @@ class StudySpec(Group):
 
     def conditions_in_order(self) -> tuple[Condition, ...]:
         """Every condition of the study, in table order."""
-        return self.conditions.expand(self.workload)
+        return self.conditions.expand(workload_name(self.workload))
 
     def space(self, condition: Condition) -> dict[str, Range | Choice]:
         """The metaparameters of a condition, in the order of the names and not of the file."""

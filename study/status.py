@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import mean
 
+from study.notes import study_notes
 from study.plan import Condition, Plan
 from study.racing import Race
 from study.result import Outcome
@@ -34,11 +35,12 @@ class StudyStatus:
     """A study: its conditions in table order, and the mean overhead a trial in seconds.
 
     Overhead is slot time minus training time (input wait, updates, evaluations), over all trials but the
-    first of each worker process; None before there is one.
+    first of each worker process; None before there is one. `notes` are what is worth knowing before it runs.
     """
 
     conditions: tuple[ConditionStatus, ...]
     overhead_s: float | None
+    notes: tuple[str, ...] = ()
 
     @property
     def trials(self) -> int:
@@ -86,4 +88,5 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
                 best_fresh_examples=best.fresh_examples if best else None,
             )
         )
-    return StudyStatus(tuple(conditions), mean(overheads) if overheads else None)
+    overhead_s = mean(overheads) if overheads else None
+    return StudyStatus(tuple(conditions), overhead_s, tuple(study_notes(plan, stored)))

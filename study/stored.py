@@ -10,7 +10,7 @@ from study.result import Outcome, Rank
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """What the store knows of a trial."""
+    """What the store knows of a trial; `workload_source` is the digest of a user's own workload's file."""
 
     run_id: str
     outcome: Outcome | None
@@ -18,6 +18,7 @@ class StoredTrial:
     slot_s: float
     training_s: float
     warm: bool
+    workload_source: str | None = None
 
 
 def read_stored(results: ResultsFolder, study: str) -> dict[str, StoredTrial]:

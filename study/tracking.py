@@ -17,6 +17,7 @@ from study.plan import Plan, Search, Trial
 from study.record import TrialRecord
 from study.result import PROTOCOL_VERSION, Outcome, Rank
 from study.stored import StoredTrial
+from study.workloads.reference import source_digest
 
 KIND = "echostudy.kind"
 TRIAL_ID = "echostudy.trial_id"
@@ -25,6 +26,8 @@ CONDITION_ID = "echostudy.condition_id"
 OUTCOME = "echostudy.outcome"
 ERROR = "echostudy.error"
 PROTOCOL = "echostudy.protocol_version"
+WORKLOAD_SOURCE = "echostudy.workload_source_sha256"
+"""Of a trial of a user's own workload: the digest of the file whose code it ran."""
 PARENT = "mlflow.parentRunId"
 
 MAX_CURVE_POINTS = 200
@@ -76,6 +79,7 @@ def _stored(run: Run) -> StoredTrial:
         slot_s=metrics.get("slot_s", 0.0),
         training_s=metrics.get("training_s", 0.0),
         warm=bool(metrics.get("warm", 0.0)),
+        workload_source=tags.get(WORKLOAD_SOURCE),
     )
 
 
@@ -88,6 +92,7 @@ class StudyWriter:
         self._client = client
         self._plan = plan
         self._common = {PROTOCOL: str(PROTOCOL_VERSION)}
+        self._workload_source = source_digest(plan.spec.workload)
         experiment = client.get_experiment_by_name(plan.spec.name)
         self._experiment_id: str = (
             experiment.experiment_id
@@ -113,6 +118,8 @@ class StudyWriter:
         metrics = [] if crashed else _curve(record, now) + _metrics(record.final_metrics(), now)
         params = _params(_search_params(trial.search) | {"point": trial.point, **trial.metaparameters})
         tags = {OUTCOME: record.outcome.value} | ({ERROR: record.error} if record.error else {})
+        if self._workload_source:
+            tags[WORKLOAD_SOURCE] = self._workload_source
         while len(metrics) > MAX_BATCH:
             self._client.log_batch(run_id, metrics=metrics[:MAX_BATCH])
             del metrics[:MAX_BATCH]

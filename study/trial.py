@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from pipelines import Pipeline
 from study.clocks import Clocks
+from study.execution import Execution
 from study.job import TrialJob
 from study.racing import cannot_win
 from study.result import Evaluation, Outcome, Rank
@@ -41,32 +43,43 @@ class TrialRun:
     done: list[Evaluation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._schedule = list(self.job.evaluation_updates())
+        self._evaluate_at = list(self.job.evaluation_updates())
+        self._execution = Execution(self.device, self.job.options)
         torch.manual_seed(self.job.initialisation_seed)
-        self._model = self.workload.model().to(self.device)
+        self._model = self._execution.model(self.workload.model())
         self._model.train()
-        self._optimizer = self.workload.optimizer(self._model, self.job.metaparameters)
-        inputs, targets = self.workload.train_data()
+        metaparameters = self.job.metaparameters
+        self._loss = self.workload.loss_at(metaparameters)
+        self._optimizer = self.workload.optimizer(self._model, metaparameters)
+        self._schedule = self.workload.schedule(metaparameters)
+        self._rates = [group["lr"] for group in self._optimizer.param_groups]
+        data = self._execution.data(self.workload.train_data())
         self._pipeline = Pipeline(
-            (inputs.to(self.device), targets.to(self.device)),
+            data,
             batch_size=self.job.batch_size,
             echo=self.job.echo,
-            augment=self.workload.augment,
+            augment=self._execution.augmentation(self.workload.augment, data),
             seed=self.job.stream_seed,
         )
+        if not isinstance(data, tuple):
+            self._pipeline.prefetch()
 
-    def evaluations(self) -> Iterator[Evaluation]:
-        """Train, and yield a record at every evaluation; ends when `outcome` is set."""
-        while self.outcome is None:
-            mean_loss = self._train_until(self._ahead[0])
-            with self.clocks.evaluating():
-                evaluation = self._evaluate(mean_loss)
-            if evaluation is None:
-                self.outcome = Outcome.REACHED if self._reached else Outcome.DIVERGED
-                return
-            self.done.append(evaluation)
-            self.outcome = self._outcome_now()
-            yield evaluation
+    def evaluations(self) -> Generator[Evaluation]:
+        """Train, and yield a record at every evaluation; ends when `outcome` is set.
+
+        Threads and workers that read ahead end with the iteration.
+        """
+        with self._pipeline:
+            while self.outcome is None:
+                mean_loss = self._train_until(self._ahead[0])
+                with self.clocks.evaluating():
+                    evaluation = self._evaluate(mean_loss)
+                if evaluation is None:
+                    self.outcome = Outcome.REACHED if self._reached else Outcome.DIVERGED
+                    return
+                self.done.append(evaluation)
+                self.outcome = self._outcome_now()
+                yield evaluation
 
     @property
     def earliest(self) -> Rank | None:
@@ -76,7 +89,7 @@ class TrialRun:
     @property
     def _ahead(self) -> list[int]:
         """The evaluations still to come, in updates."""
-        return self._schedule[bisect_right(self._schedule, self._updates) :]
+        return self._evaluate_at[bisect_right(self._evaluate_at, self._updates) :]
 
     @property
     def _updates(self) -> int:
@@ -89,29 +102,40 @@ class TrialRun:
 
     def _train_until(self, updates: int) -> float:
         """Update until the given count; the mean training loss on the way (not finite if ever not finite)."""
-        clocks, count = self.clocks, updates - self._updates
+        clocks, before = self.clocks, self._updates
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         batches = iter(self._pipeline)
-        for _ in range(count):
+        for update in range(before, updates):
             start = time.perf_counter()
             batch = next(batches)
+            inputs, targets = self._execution.batch(batch.inputs, batch.targets)
             ready = time.perf_counter()
-            self._optimizer.zero_grad(set_to_none=True)
-            loss = self.workload.loss(self._model, batch.inputs, batch.targets)
-            loss.backward()  # type: ignore[no-untyped-call]
-            self._optimizer.step()
-            total += loss.detach()
+            total += self._update(update, inputs, targets)
             clocks.input_wait_s += ready - start
             clocks.update_s += time.perf_counter() - ready
-        return total.item() / count
+        return total.item() / (updates - before)
+
+    def _update(self, number: int, inputs: Tensor, targets: Tensor) -> Tensor:
+        """One step of the optimizer; the loss before it."""
+        factor = self._schedule(number)
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = factor * rate
+        self._optimizer.zero_grad(set_to_none=True)
+        with self._execution.forward():
+            loss = self._loss(self._model, inputs, targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._optimizer.step()
+        return loss.detach()
 
     def _evaluate(self, mean_loss: float) -> Evaluation | None:
         """The record of this moment; None if the run has diverged."""
         if not math.isfinite(mean_loss) or not self._parameters_are_finite():
             return None
         ledger = self._pipeline.ledger
+        with self._execution.forward():
+            metrics = self.workload.evaluate(self._model, self.device)
         values = {
-            **self.workload.evaluate(self._model, self.device),
+            **metrics,
             "train_loss": mean_loss,
             **ledger.as_dict(),
         }
@@ -138,7 +162,7 @@ class TrialRun:
             "model": self._model.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "pipeline": self._pipeline.state_dict(),
-            "random": torch.get_rng_state(),
+            "random": self._execution.random_state(),
             "clocks": asdict(self.clocks),
             "evaluations": [
                 {"fresh_examples": one.fresh_examples, "updates": one.updates, "values": dict(one.values)}
@@ -153,6 +177,6 @@ class TrialRun:
         self._model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         self._pipeline.load_state_dict(state["pipeline"])
-        torch.set_rng_state(state["random"])
+        self._execution.set_random_state(state["random"])
         self.clocks = Clocks(**state["clocks"])
         self.done = [Evaluation(**one) for one in state["evaluations"]]

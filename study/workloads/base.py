@@ -6,14 +6,15 @@ A new workload is one subclass in one file, and one card in `study.workloads.car
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from pipelines import Augmentation, MapSource, StreamSource
 from study.schedules import Schedule, constant
+from study.workloads.card import NESTEROV, Metric
 from study.workloads.options import WorkloadOptions
 
 TrainData = tuple[Tensor, Tensor] | MapSource | StreamSource
@@ -28,16 +29,25 @@ class Workload(ABC):
 
     Everything random a workload does (initialisation, dropout) draws from torch's global generator, which
     the trial seeds before `model` is called; augmentation draws come from the pipeline.
+
+    Attributes:
+        augment: the augmentation of training batches, an attribute of the class; None = there is none.
+        summary, metrics, metaparameters, required_metaparameters: what a card says (`study.workloads.card`),
+            for a user's own workload, which has no card. `metrics` must then be given.
     """
 
     augment: Augmentation | None = None
+    summary: ClassVar[str] = ""
+    metrics: ClassVar[Mapping[str, Metric]] = {}
+    metaparameters: ClassVar[Sequence[str]] = NESTEROV
+    required_metaparameters: ClassVar[Sequence[str]] = ("learning_rate",)
 
     def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
         self.options = options
 
     @abstractmethod
-    def train_data(self) -> Any:
-        """`TrainData`: training inputs and targets, examples on the first axis; or a source of them.
+    def train_data(self) -> TrainData:
+        """Training inputs and targets, examples on the first axis; or a source of them.
 
         Called once a trial; tensors and sources may be shared between trials.
         """

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
 
+from pipelines import Augmentation
 from study.schedules import Schedule, linear_decay
 from study.workloads.base import Loss, Workload
+from study.workloads.card import CLASSIFICATION_METAPARAMETERS, CLASSIFICATION_METRICS
 from study.workloads.optimizers import nesterov
+from study.workloads.options import WorkloadOptions
 
 
 class ClassificationWorkload(Workload):
@@ -18,6 +21,9 @@ class ClassificationWorkload(Workload):
     Understands `card.CLASSIFICATION_METAPARAMETERS`. Subclasses add the data, `model`, and `evaluate`, for
     which `classification_metrics` and `metrics_over` are at hand.
     """
+
+    metrics = CLASSIFICATION_METRICS
+    metaparameters = CLASSIFICATION_METAPARAMETERS
 
     def loss(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
         """Mean cross entropy in nats."""
@@ -41,6 +47,42 @@ class ClassificationWorkload(Workload):
     def schedule(self, metaparameters: Mapping[str, float]) -> Schedule:
         """Linear decay by `decay_updates` and `end_factor`; constant where the study does not search them."""
         return linear_decay(metaparameters)
+
+
+class TensorClassification(ClassificationWorkload):
+    """Classes of examples in memory, told by any model.
+
+    Args:
+        train, valid: inputs, examples on the first axis, and labels [examples] int64; for training, and for
+            validation.
+        model: gives a freshly initialised model, inputs -> logits [batch, classes].
+        augment: the augmentation of training batches.
+    """
+
+    def __init__(
+        self,
+        train: tuple[Tensor, Tensor],
+        valid: tuple[Tensor, Tensor],
+        model: Callable[[], nn.Module],
+        augment: Augmentation | None = None,
+        options: WorkloadOptions = WorkloadOptions(),
+    ) -> None:
+        super().__init__(options)
+        self.augment = augment
+        self._train, self._valid, self._model = train, valid, model
+
+    def train_data(self) -> tuple[Tensor, Tensor]:
+        """The training inputs and labels."""
+        return self._train
+
+    def model(self) -> nn.Module:
+        """A freshly initialised model."""
+        return self._model()
+
+    def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
+        """Accuracy and cross entropy on all validation examples."""
+        inputs, labels = self._valid
+        return classification_metrics(model, inputs.to(device), labels.to(device))
 
 
 def classification_metrics(

@@ -11,6 +11,8 @@ from study.errors import UserError
 from study.nearest import did_you_mean
 from study.workloads.card import Metric, WorkloadCard
 from study.workloads.cards import detection, images, text
+from study.workloads.own import own_card
+from study.workloads.reference import is_own
 
 __all__ = ["WORKLOADS", "Metric", "WorkloadCard", "workload_card"]
 
@@ -20,7 +22,13 @@ WORKLOADS: Mapping[str, WorkloadCard] = {
 
 
 def workload_card(name: str) -> WorkloadCard:
-    """The card of a workload; `UserError` with the nearest name if there is none."""
+    """The card of a workload of ours or, by its file, of a user's own.
+
+    Raises:
+        UserError: there is none; with the nearest name.
+    """
+    if is_own(name):
+        return own_card(name)
     if name not in WORKLOADS:
         raise UserError(f"There is no workload '{name}'; {did_you_mean(name, WORKLOADS)}")
     return WORKLOADS[name]
