@@ -139,6 +139,8 @@ class TrialRun:
             "train_loss": mean_loss,
             **ledger.as_dict(),
         }
+        if skipped := ledger.skipped + self.workload.skipped:
+            values["skipped"] = skipped
         return Evaluation(float(ledger.fresh_examples), ledger.updates, values)
 
     def _parameters_are_finite(self) -> bool:

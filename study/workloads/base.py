@@ -44,6 +44,8 @@ class Workload(ABC):
 
     def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
         self.options = options
+        self.skipped = 0
+        """Broken records left out so far, under `on_error: skip`; those of a stream are in its ledger."""
 
     @abstractmethod
     def train_data(self) -> TrainData:
