@@ -64,7 +64,7 @@ class TrialRun:
         if not isinstance(data, tuple):
             self._pipeline.prefetch()
 
-    def evaluations(self) -> Generator[Evaluation]:
+    def evaluations(self) -> Generator[Evaluation, None, None]:
         """Train, and yield a record at every evaluation; ends when `outcome` is set.
 
         Threads and workers that read ahead end with the iteration.
