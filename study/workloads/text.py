@@ -72,8 +72,8 @@ class TextTransformer(LanguageModel):
     FOLDERS = ("text", "addresses", "bible")
     VOCABULARY = 1024
     LENGTH = 32
-    VALID_WINDOWS = 512
-    """At most so many, evenly spread: 16,384 tokens, which cost about as much as ten updates."""
+    VALID_WINDOWS = 256
+    """At most so many, evenly spread: 8,192 tokens, which cost about as much as four updates."""
 
     def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
         super().__init__(options)

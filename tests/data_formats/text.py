@@ -71,3 +71,6 @@ SAMPLES = {
     "common_crawl_transformer": write_common_crawl,
 }
 """What each workload of this family reads."""
+
+UPDATES = {"text_transformer": 32, "lm1b_transformer": 2, "common_crawl_transformer": 2}
+"""For how many updates each trains, where that is asked: Transformer base takes seconds for each."""
