@@ -230,15 +230,19 @@ def _study(spec: Path, results: Path, settings: list[str], smoke: bool) -> tuple
 
 def _write_report(study: Plan, folder: ResultsFolder) -> None:
     """Figures and tables on disk; the main table and the sentences on the terminal."""
+    from analysis import load
+    from analysis.checks import checks
     from analysis.report import write_report
     from echostudy.tables import result_table
 
     written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
+    results = load(study.spec.name, folder.tracking_uri)
+    doubts = checks(study, results.trials, written.searches, results.curves)
     out.print(result_table(study, written.figure3))
     where = [*map(str, written.files)]
     if folder.database.exists():
         where.append(f"MLflow store: {folder.tracking_uri}")
-    for line in (*written.sentences, "", *where):
+    for line in (*written.sentences, *doubts, "", *where):
         out.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
