@@ -7,6 +7,10 @@ import torch
 
 from models import Standardise
 from study.errors import UserError
+from study.job import TrialJob
+from study.plan import make_plan
+from study.spec import load_spec
+from study.trial import TrialRun
 from study.workloads import fashion_mnist
 from study.workloads.fashion_mnist import FashionMnistConvnet, FashionMnistResNet8
 from study.workloads.load import load_workload
@@ -108,3 +112,20 @@ def test_without_data_one_sentence_says_how_to_get_them(name, tmp_path, monkeypa
     (tmp_path / "fashion_mnist").mkdir()  # so that a system's own copy is not found
     with pytest.raises(UserError, match="run 'echostudy data fetch fashion_mnist'"):
         load_workload(name)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_every_condition_of_the_study_file_trains(name, root, monkeypatch):
+    monkeypatch.setenv("ECHOSTUDY_DATA", str(root))
+    torch.set_num_threads(1)
+    spec = load_spec(f"study/specs/{name}.yaml", ["budget.evaluate_every=64"], smoke=True)
+    one = load_workload(name)
+    losses = {}
+    for trial in make_plan(spec).trials:
+        if trial.point == 0:
+            first, last = TrialRun(TrialJob.of(trial, spec), one).evaluations()
+            losses[trial.search.condition.insertion_point] = first.values["train_loss"]
+            assert last.fresh_examples == 128
+            assert 0 <= last.values["valid_accuracy"] <= 1
+    assert set(losses) == {"none", "before_augmentation", "after_augmentation", "after_batching"}
+    assert len(set(losses.values())) == 4, "each condition trains on a stream of its own"
