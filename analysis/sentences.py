@@ -39,6 +39,8 @@ def findings(plan: Plan, figure3: pd.DataFrame) -> Iterator[str]:
 
 def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Saving) -> Iterator[str]:
     """What to mind about the findings: what is missing, censored or at the end of a range; what was saved."""
+    if plan.note:
+        yield f"Note: {plan.note}."
     mine = trials[trials["trial_id"].isin(list(plan.trial_by_id))]
     outcomes = Counter(mine["outcome"].dropna())
     done = sum(count for outcome, count in outcomes.items() if Outcome(outcome).is_result)

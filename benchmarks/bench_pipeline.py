@@ -1,7 +1,10 @@
 """How fast the index engine is, beside a bare `np.take` of the very same batches.
 
 Setting: 50,000 images of 28 x 28 bytes, e = 4 before augmentation, echo buffer 10,000, batch 128, one thread.
-All cases of a table take turns within one process, and medians are shown: the ratios survive a busy machine.
+The bare gather is `np.take(images, ids, axis=0)` into a new array each batch, as a pipeline's are; its ids
+are known in advance, and it gathers no labels. All cases of a table take turns within one process. A turn is
+as many batches as the engine orders at a time, measured in CPU time of this thread, so that other processes
+count only for the caches they share. Shown are medians, and quartiles of the ratio within a round of turns.
 
     python benchmarks/bench_pipeline.py
 """
@@ -22,7 +25,8 @@ from pipelines import Compose, EchoSpec, Pipeline, RandomCrop, RandomFlip
 from pipelines.echo import EchoStage
 from pipelines.order import Order
 
-EXAMPLES, BATCH, TURN, TURNS = 50_000, 128, 256, 36
+EXAMPLES, BATCH, TURN, TURNS = 50_000, 128, 1024, 24
+AUGMENTED_TURN = 128
 ECHO = EchoSpec(4, "before_augmentation", 10_000)
 PAD_CROP_FLIP = Compose(RandomCrop(4), RandomFlip())
 
@@ -34,39 +38,43 @@ def main() -> None:
     digits = random.integers(0, 256, (EXAMPLES, 28, 28), dtype=np.uint8)
     pictures = random.integers(0, 256, (EXAMPLES, 3, 32, 32), dtype=np.uint8)
 
-    print(f"{'':44}{'us a batch':>12}{'of bare take':>14}")
+    print(f"{'':44}{'us a batch':>12}{'of bare take':>14}{'quartiles':>14}")
     gathers = {
         "bare np.take, ids known in advance": bare_take(digits),
         "pipeline, arrays": pipeline((digits, labels)),
         "pipeline, tensors": pipeline((torch.from_numpy(digits), torch.from_numpy(labels))),
     }
-    show_beside_the_first(median_turns(gathers))
-    augmented = {
+    show_beside_the_first(turns(gathers, TURN))
+    larger = {
         "bare np.take, 3 x 32 x 32": bare_take(pictures),
         "pipeline": pipeline((pictures, labels)),
-        "pipeline, pad-crop and flip": pipeline((pictures, labels), augment=PAD_CROP_FLIP),
     }
-    show_beside_the_first(median_turns(augmented))
+    show_beside_the_first(turns(larger, TURN))
+    augmented = {
+        "bare np.take, 3 x 32 x 32": bare_take(pictures, AUGMENTED_TURN),
+        "pipeline, pad-crop and flip": pipeline((pictures, labels), AUGMENTED_TURN, augment=PAD_CROP_FLIP),
+    }
+    show_beside_the_first(turns(augmented, AUGMENTED_TURN))
     print()
     show_order_ledger_and_state()
 
 
-def pipeline(data: Any, echo: EchoSpec = ECHO, **settings: Any) -> Callable[[], None]:
-    """A turn of `TURN` batches."""
-    stream = Pipeline(data, batch_size=BATCH, echo=echo, seed=1, **settings)
+def pipeline(data: Any, batches: int = TURN, **settings: Any) -> Callable[[], None]:
+    """A turn of so many batches."""
+    stream = Pipeline(data, batch_size=BATCH, echo=ECHO, seed=1, **settings)
 
     def turn() -> None:
-        for _ in islice(stream, TURN):
+        for _ in islice(stream, batches):
             pass
 
     return turn
 
 
-def bare_take(images: np.ndarray) -> Callable[[], None]:
+def bare_take(images: np.ndarray, batches: int = TURN) -> Callable[[], None]:
     """The same turns, with nothing left to do but the gathering."""
     ids = np.arange(EXAMPLES)
     stream = Pipeline((ids, ids), batch_size=BATCH, echo=ECHO, seed=1)
-    turns = iter([[batch.inputs for batch in islice(stream, TURN)] for _ in range(TURNS + 1)])
+    turns = iter([[batch.inputs for batch in islice(stream, batches)] for _ in range(TURNS + 1)])
 
     def turn() -> None:
         for batch in next(turns):
@@ -75,23 +83,24 @@ def bare_take(images: np.ndarray) -> Callable[[], None]:
     return turn
 
 
-def median_turns(cases: Mapping[str, Callable[[], None]]) -> dict[str, float]:
-    """Median microseconds a batch of each case; all take turns, each first and after each other as often."""
+def turns(cases: Mapping[str, Callable[[], None]], batches: int) -> dict[str, list[float]]:
+    """Microseconds a batch of each case; all take turns, each first and after each other as often."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(TURNS + 1):
         names = list(cases)[:: 1 - 2 * (number % 2)]
         first = number // 2 % len(names)
         for name in names[first:] + names[:first]:
-            start = time.perf_counter()
-            cases[name]()
-            times[name].append((time.perf_counter() - start) / TURN * 1e6)
-    return {name: statistics.median(seen[1:]) for name, seen in times.items()}
+            times[name].append(seconds(cases[name]) / batches * 1e6)
+    return {name: seen[1:] for name, seen in times.items()}
 
 
-def show_beside_the_first(times: Mapping[str, float]) -> None:
+def show_beside_the_first(times: Mapping[str, list[float]]) -> None:
     first = next(iter(times.values()))
-    for name, microseconds in times.items():
-        print(f"{name:44}{microseconds:12.1f}{first / microseconds:14.2f}")
+    for name, seen in times.items():
+        ratios = [bare / own for bare, own in zip(first, seen, strict=True)]
+        low, _, high = statistics.quantiles(ratios, n=4)
+        ratio = statistics.median(first) / statistics.median(seen)
+        print(f"{name:44}{statistics.median(seen):12.1f}{ratio:14.2f}{low:8.2f}-{high:.2f}")
 
 
 def show_order_ledger_and_state() -> None:
@@ -124,10 +133,10 @@ def show_order_ledger_and_state() -> None:
 
 
 def seconds(step: Callable[[], object]) -> float:
-    """How long one call takes."""
-    start = time.perf_counter()
+    """How much CPU time one call takes."""
+    start = time.thread_time()
     step()
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
 if __name__ == "__main__":

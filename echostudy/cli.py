@@ -11,7 +11,7 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -91,37 +91,42 @@ def run(
     workload: OwnWorkload = None,
     smoke: Smoke = False,
     workers: Workers = None,
+    retry: Annotated[
+        Literal["crashed", "diverged"] | None,
+        typer.Option(help="Run those trials alone, anew.", show_default=False),
+    ] = None,
 ) -> None:
     """Run what has no result yet, then print the results and draw the figures."""
     from echostudy.live import LiveDisplay
     from study.session import run_study
     from study.spec import located
+    from study.sweep import LimitError
 
     settings = _overrides(settings, workload)
     study, status = _study(spec, results, settings, smoke)
     _print_notes(status)
-    if not status.left:
+    if not status.left and retry is None:
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
     try:
         with located(spec, settings), LiveDisplay(out, study, status) as display:
             # Smoke: a second process would take longer to start than it saves.
-            run_study(study, folder, display, workers=workers or (1 if smoke else None))
-    except KeyboardInterrupt:
+            run_study(study, folder, display, workers=workers or (1 if smoke else None), retry=retry)
+    except (KeyboardInterrupt, LimitError) as end:
         _, status = _study(spec, results, settings, smoke)
         again = shlex.join(["echostudy", *sys.argv[1:]])
+        why = f"Stopped: {end}" if isinstance(end, LimitError) else "Interrupted"
         out.print(
-            f"\nInterrupted: {status.done} of {status.trials} trials have their result. To go on: {again}",
+            f"\n{why}: {status.done} of {status.trials} trials have their result. To go on: {again}",
             soft_wrap=True,
+            highlight=False,
         )
-        raise typer.Exit(130) from None
+        _print_crashes(status, folder.logs(study.spec.name))
+        raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
+    study, status = _study(spec, results, settings, smoke)
     _write_report(study, folder)
-    _, status = _study(spec, results, settings, smoke)
+    _print_crashes(status, folder.logs(study.spec.name))
     if status.left:
-        out.print(
-            f"{status.left} trials crashed; their tracebacks are in {folder.logs(study.spec.name)}",
-            soft_wrap=True,
-        )
         raise typer.Exit(1)
 
 
@@ -142,6 +147,8 @@ def status(
     if as_json:
         _print_json(status_object(study, state))
         return
+    if study.note:
+        out.print(study.note)
     out.print(status_table(state.conditions))
     overhead = "unknown yet" if state.overhead_s is None else f"{1000 * state.overhead_s:.0f} ms a trial"
     out.print(f"{state.done} of {state.trials} trials have a result; sweep overhead {overhead}.")
@@ -218,14 +225,25 @@ def _print_notes(status: StudyStatus) -> None:
 
 def _study(spec: Path, results: Path, settings: list[str], smoke: bool) -> tuple[Plan, StudyStatus]:
     """The plan of a study file, and how far it is; reads the store only if there is one."""
-    from study.plan import make_plan
     from study.spec import load_spec
     from study.status import study_status
     from study.stored import read_stored
+    from study.topup import topped_up
 
-    study = make_plan(load_spec(spec, settings, smoke=smoke))
-    stored = read_stored(ResultsFolder.at(results), study.spec.name)
+    asked = load_spec(spec, settings, smoke=smoke)
+    stored = read_stored(ResultsFolder.at(results), asked.name)
+    study = topped_up(asked, stored)
     return study, study_status(study, stored)
+
+
+def _print_crashes(status: StudyStatus, logs: Path) -> None:
+    """The first crashed trials: the last line of each traceback, and where the rest of it is."""
+    for trial, error in status.crashed[:3]:
+        log = logs / f"{trial.id}.log"
+        where = f"; see {log}" if log.exists() else ""
+        out.print(f"Crashed: {trial.label}: {error}{where}", soft_wrap=True, markup=False, highlight=False)
+    if len(status.crashed) > 3:
+        out.print(f"... and {len(status.crashed) - 3} more trials, with logs in {logs}", soft_wrap=True)
 
 
 def _write_report(study: Plan, folder: ResultsFolder) -> None:

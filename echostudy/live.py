@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from types import TracebackType
 
@@ -44,6 +45,19 @@ class LiveDisplay:
     def started(self, trial: Trial) -> None:
         """A trial has been handed to a slot."""
         self._running[trial.search.condition.label] += 1
+
+    def paused(self, trial: Trial) -> None:
+        """A trial has left its slot and waits for its next turn."""
+        self._running[trial.search.condition.label] -= 1
+
+    def added(self, trials: Collection[Trial]) -> None:
+        """Trials have come to the plan, to make up for diverged ones."""
+        self._left += len(trials)
+        for trial in trials:
+            before = self._conditions[trial.search.condition]
+            self._conditions[trial.search.condition] = replace(before, trials=before.trials + 1)
+        total = sum(one.trials for one in self._conditions.values())
+        self._progress.update(self._task, total=total)
 
     def ended(self, record: TrialRecord) -> None:
         """A trial has its outcome."""

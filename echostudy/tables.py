@@ -19,7 +19,7 @@ from study.workloads.registry import WORKLOADS
 
 def plan_table(plan: Plan, status: StudyStatus) -> Table:
     """Conditions with their searches and trials, and how many have run."""
-    table = Table("condition", box=None, header_style="bold")
+    table = Table("condition", box=None, header_style="bold", title=plan.note or None, title_justify="left")
     for heading in ("searches", "trials", "done", "left"):
         table.add_column(heading, justify="right")
     for one in status.conditions:
@@ -63,7 +63,7 @@ def status_table(conditions: Iterable[ConditionStatus], running: dict[str, int] 
 
 def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
     """Fresh examples to the target by condition, from figure 3's table (a row a condition, in plan order)."""
-    table = Table(box=None, header_style="bold")
+    table = Table(box=None, header_style="bold", title=plan.note or None, title_justify="left")
     table.add_column("fresh examples to target", no_wrap=True)
     for heading in ("reached", "mean", "min", "max", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -48,8 +48,8 @@ def _exchange_portion(table: Ints, keys: Ints, times: Ints) -> Ints:
     pairs <<= _POSITION_BITS
     pairs |= np.arange(len(keys), dtype=pairs.dtype)
     pairs.sort()
-    same_key_again = np.flatnonzero((pairs[1:] ^ pairs[:-1]) < _PORTION)
-    earlier, later = (part.take(same_key_again) & (_PORTION - 1) for part in (pairs[:-1], pairs[1:]))
-    previous[later] = times.take(earlier)
+    (same_key_again,) = ((pairs[1:] ^ pairs[:-1]) < _PORTION).nonzero()
+    positions = (pairs & (_PORTION - 1)).astype(np.intp)
+    previous[positions[1:].take(same_key_again)] = times.take(positions.take(same_key_again))
     np.maximum.at(table, keys, times)
     return previous

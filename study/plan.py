@@ -75,6 +75,10 @@ class Plan:
         """All trials: the points of every search."""
         return tuple(trial for search in self.searches for trial in _trials(self.spec, search))
 
+    def trials_of(self, search: Search) -> list[Trial]:
+        """The trials of one search."""
+        return _trials(self.spec, search)
+
     @property
     def trial_count(self) -> int:
         """How many trials there are, without laying them out."""

@@ -7,6 +7,12 @@ the search has *reached* with a smaller rank, the slower one is not the minimum,
 leaving it out changes neither the minimum nor whether any trial reached. Ranks of reached trials are
 never taken back, so the argument holds in any order of events, with any number of workers, and across
 restarts.
+
+Since the order is free, it is chosen well (`study.queue`): in rungs, the most promising first. No exact
+method without prior knowledge can do with less than the floor: every trial but the best must be shown not to
+reach before the best does, which takes it as many fresh examples, so a search consumes at least
+`points x best fresh examples x e`. Racing consumes more only by what trials are run past the best before the
+best is known.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from pipelines import MapSource, Pipeline, StreamSource
 from study.job import TrialJob
+from study.wording import kind
 from study.workloads.base import TrainData, Workload
 from study.workloads.card import WorkloadCard
 from study.workloads.own import WorkloadError, blamed_on
@@ -39,17 +40,15 @@ def rehearse(workload: Workload, data: TrainData, job: TrialJob, card: WorkloadC
     torch.manual_seed(job.initialisation_seed)
     with blamed_on(own, "model"):
         model = workload.model()
-    _require(own, isinstance(model, nn.Module), f"model gives a {_kind(model)}", "return a torch.nn.Module.")
+    _require(own, isinstance(model, nn.Module), f"model gives {kind(model)}", "return a torch.nn.Module.")
     model.train()
     with blamed_on(own, "optimizer"):
         optimizer = workload.optimizer(model, metaparameters)
     is_optimizer = isinstance(optimizer, torch.optim.Optimizer)
-    _require(own, is_optimizer, f"optimizer gives a {_kind(optimizer)}", "return a torch.optim.Optimizer.")
+    _require(own, is_optimizer, f"optimizer gives {kind(optimizer)}", "return a torch.optim.Optimizer.")
     with blamed_on(own, "schedule"):
         factor = workload.schedule(metaparameters)(0)
-    _require(
-        own, isinstance(factor, float | int), f"schedule gives a {_kind(factor)}", "let it give a number."
-    )
+    _require(own, isinstance(factor, float | int), f"schedule gives {kind(factor)}", "let it give a number.")
     with (
         blamed_on(own, "reading and augmenting a first batch"),
         Pipeline(data, batch_size=job.batch_size, augment=workload.augment, seed=job.stream_seed) as pipeline,
@@ -59,9 +58,7 @@ def rehearse(workload: Workload, data: TrainData, job: TrialJob, card: WorkloadC
     with blamed_on(own, f"loss of {shapes}"):
         loss = workload.loss_at(metaparameters)(model, batch.inputs, batch.targets)
     is_scalar = isinstance(loss, Tensor) and loss.ndim == 0
-    _require(
-        own, is_scalar, f"loss gives a {_kind(loss)} {_shape(loss)}", "return the mean, a scalar tensor."
-    )
+    _require(own, is_scalar, f"loss gives {kind(loss)} {_shape(loss)}", "return the mean, a scalar tensor.")
     with blamed_on(own, "the update"):
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
@@ -74,7 +71,7 @@ def _check_data(own: str, data: TrainData) -> None:
     if isinstance(data, MapSource | StreamSource):
         return
     is_pair = isinstance(data, tuple) and len(data) == 2 and all(isinstance(part, Tensor) for part in data)
-    _require(own, is_pair, f"train_data gives a {_kind(data)}", "return a tuple of two tensors, or a source.")
+    _require(own, is_pair, f"train_data gives {kind(data)}", "return a tuple of two tensors, or a source.")
     inputs, targets = data
     sizes = f"train_data gives inputs {_shape(inputs)} and targets {_shape(targets)}"
     alike = inputs.ndim > 0 and targets.ndim > 0 and len(inputs) == len(targets) > 0
@@ -83,23 +80,19 @@ def _check_data(own: str, data: TrainData) -> None:
 
 def _check_metrics(own: str, card: WorkloadCard, measured: Any) -> None:
     is_dict = isinstance(measured, dict)
-    _require(own, is_dict, f"evaluate gives a {_kind(measured)}", "return a dict from metric to number.")
+    _require(own, is_dict, f"evaluate gives {kind(measured)}", "return a dict from metric to number.")
     for name in card.metrics:
         _require(
             own, name in measured, f"evaluate leaves out {name}", "return it, or take it out of metrics."
         )
         value = measured[name]
         is_number = isinstance(value, float | int) and not isinstance(value, bool)
-        _require(own, is_number, f"evaluate gives a {_kind(value)} as {name}", "return a float (.item()).")
+        _require(own, is_number, f"evaluate gives {kind(value)} as {name}", "return a float (.item()).")
 
 
 def _require(own: str, holds: bool, what: str, remedy: str) -> None:
     if not holds:
         raise WorkloadError(workload_name(own), f"{what}; {remedy}")
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__
 
 
 def _shape(value: object) -> str:

@@ -5,10 +5,11 @@ A trial that raises does not take the process down: the error becomes its outcom
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,14 +49,18 @@ class Slot:
         self._slot_since = time.perf_counter()
         self._trials = 0
 
-    def begin(self, job: TrialJob, bound: Rank | None) -> None:
-        """Take the next trial; `bound` is the best rank of its search so far."""
+    def begin(self, job: TrialJob, bound: Rank | None, until: int | None = None) -> None:
+        """Take the next trial; `bound` is the best rank of its search so far.
+
+        After `until` evaluations it is laid aside with its checkpoint, and another slot may go on with it.
+        """
+        self._until = math.inf if until is None else until
         self._trials += 1
         self._job, self._bound = job, bound
         self._checkpoint = Checkpoint(self._folder, job.trial_id)
         self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
         self._run: TrialRun | None = None
-        self._evaluations: Iterator[Evaluation] = iter(())
+        self._evaluations = _nothing()
         self._reported = 0
         self._slot_s = 0.0
 
@@ -64,16 +69,18 @@ class Slot:
         report_at = time.perf_counter() + REPORT_EVERY_S
         try:
             run = self._run or self._start()
-            for _ in self._evaluations:
-                self._checkpoint_if_due(run)
-                if time.perf_counter() >= report_at:
-                    break
+            while run.outcome is None and len(run.done) < self._until and time.perf_counter() < report_at:
+                if next(self._evaluations, None) is not None:
+                    self._checkpoint_if_due(run)
             return self._report(run, run.outcome)
         except Exception as error:  # whatever a workload raises is its trial's outcome, not the sweep's end
             self._write_log()
             return self._report(self._run, Outcome.CRASHED, _last_line(error))
 
     def _report(self, run: TrialRun | None, outcome: Outcome | None, error: str = "") -> TrialReport:
+        paused = run is not None and outcome is None and len(run.done) >= self._until
+        if paused:
+            self._lay_aside()
         now = time.perf_counter()
         self._slot_s += now - self._slot_since
         self._slot_since = now
@@ -83,11 +90,12 @@ class Slot:
             first=self._reported,
             evaluations=tuple(evaluations),
             outcome=outcome,
-            earliest=run.earliest if run and outcome is None else None,
+            earliest=run.earliest if run and outcome in (None, Outcome.DIVERGED) else None,
             clocks=replace(run.clocks) if run else Clocks(),
             slot_s=self._slot_s,
             warm=self._trials > 1,
             error=error,
+            paused=paused,
         )
         self._reported += len(evaluations)
         return report
@@ -110,10 +118,20 @@ class Slot:
         self._run, self._evaluations = run, run.evaluations()
         return run
 
+    def _lay_aside(self) -> None:
+        """Keep the state of the trial, and end what reads ahead for it."""
+        assert self._run is not None
+        self._checkpoint.save(self._run.state_dict())
+        self._evaluations.close()
+
     def _checkpoint_if_due(self, run: TrialRun) -> None:
         if run.outcome is None and time.perf_counter() >= self._checkpoint_at:
             self._checkpoint.save(run.state_dict())
             self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
+
+
+def _nothing() -> Generator[Evaluation, None, None]:
+    yield from ()
 
 
 def _last_line(error: Exception) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from study.notes import study_notes
-from study.plan import Condition, Plan
+from study.plan import Condition, Plan, Trial
 from study.racing import Race
 from study.result import Outcome
 from study.stored import StoredTrial
@@ -32,7 +32,9 @@ class ConditionStatus:
 
 @dataclass(frozen=True, slots=True)
 class StudyStatus:
-    """A study: its conditions in table order, and the mean overhead a trial in seconds.
+    """A study: its conditions in table order, the mean overhead a trial in seconds, and what has crashed.
+
+    Crashed trials come with the last line of their traceback.
 
     Overhead is slot time minus training time (input wait, updates, evaluations), over all trials but the
     first of each worker process; None before there is one. `notes` are what is worth knowing before it runs.
@@ -41,6 +43,7 @@ class StudyStatus:
     conditions: tuple[ConditionStatus, ...]
     overhead_s: float | None
     notes: tuple[str, ...] = ()
+    crashed: tuple[tuple[Trial, str], ...] = ()
 
     @property
     def trials(self) -> int:
@@ -64,6 +67,7 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
     trials: Counter[Condition] = Counter()
     outcomes: dict[Condition, Counter[Outcome]] = {condition: Counter() for condition in plan.conditions}
     overheads = []
+    crashed = []
     for trial in plan.trials:
         condition = trial.search.condition
         trials[condition] += 1
@@ -71,6 +75,8 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
         if found is None or found.outcome is None:
             continue
         outcomes[condition][found.outcome] += 1
+        if found.outcome is Outcome.CRASHED:
+            crashed.append((trial, found.error))
         if found.rank is not None:
             race.record(condition.label, found.rank)
         if found.warm:
@@ -89,4 +95,4 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
             )
         )
     overhead_s = mean(overheads) if overheads else None
-    return StudyStatus(tuple(conditions), overhead_s, tuple(study_notes(plan, stored)))
+    return StudyStatus(tuple(conditions), overhead_s, tuple(study_notes(plan, stored)), tuple(crashed))

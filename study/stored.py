@@ -10,7 +10,11 @@ from study.result import Outcome, Rank
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """What the store knows of a trial; `workload_source` is the digest of a user's own workload's file."""
+    """What the store knows of a trial.
+
+    `diverged_at` is where a diverged one was found so (`study.counting.Ended`); `evaluated` is False for one
+    that has no evaluation at all. `workload_source` is the digest of a user's own workload's file.
+    """
 
     run_id: str
     outcome: Outcome | None
@@ -19,6 +23,9 @@ class StoredTrial:
     training_s: float
     warm: bool
     workload_source: str | None = None
+    diverged_at: Rank | None = None
+    evaluated: bool = True
+    error: str = ""
 
 
 def read_stored(results: ResultsFolder, study: str) -> dict[str, StoredTrial]:

@@ -5,21 +5,36 @@ Nothing here knows of Ray: `study.tune` connects it to Ray Tune.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from study.background import Background
+from study.counting import Ended, points_missing
 from study.folder import ResultsFolder, checkpoint_file
 from study.plan import Plan, Search, Trial
+from study.queue import TrialQueue
 from study.racing import Race, cannot_win
 from study.record import TrialRecord, TrialReport
 from study.result import Outcome
 from study.stored import StoredTrial, has_result
+from study.topup import ended_of, more_trials
 
 if TYPE_CHECKING:
     from study.tracking import StudyWriter
+
+TRIES = 3
+"""How often a trial may crash in one run before it is given up: once, and two more."""
+
+FEW = 5
+"""Trials that must have ended before their crashed share stops a run."""
+
+
+class LimitError(Exception):
+    """A limit of the study has ended the run before its plan; `run` goes on from what has ended."""
 
 
 class Observer(Protocol):
@@ -28,8 +43,24 @@ class Observer(Protocol):
     def started(self, trial: Trial) -> None:
         """A trial has been handed to a slot."""
 
+    def paused(self, trial: Trial) -> None:
+        """A trial has left its slot and waits for its next turn."""
+
     def ended(self, record: TrialRecord) -> None:
         """A trial has its outcome."""
+
+    def added(self, trials: Collection[Trial]) -> None:
+        """Trials have come to the plan, to make up for diverged ones."""
+
+
+class Chooser(Protocol):
+    """Chooses the points of an adaptive search (`study.adaptive`)."""
+
+    def ask(self, trial: Trial) -> Trial:
+        """The trial with its metaparameters."""
+
+    def tell(self, record: TrialRecord) -> None:
+        """How it ended."""
 
 
 class Sweep:
@@ -40,7 +71,8 @@ class Sweep:
     sweep is interrupted; an error of the store stops the sweep.
 
     `stored` is what the store knew of the trials before; `open_writer` is called on the writing thread, while
-    the first trials start.
+    the first trials start. `only` are the trials to run, where not all without a result are meant. `chooser`
+    gives an adaptive search its points.
     """
 
     def __init__(
@@ -50,35 +82,64 @@ class Sweep:
         open_writer: Callable[[], StudyWriter],
         results: ResultsFolder,
         observer: Observer,
+        only: Collection[str] | None = None,
+        chooser: Chooser | None = None,
     ) -> None:
         self.plan = plan
+        self._chooser = chooser
         self.race = Race()
-        self.waiting = [trial for trial in plan.in_running_order() if not has_result(stored.get(trial.id))]
         self.folder = results.study(plan.spec.name)
-        self._left = Counter(trial.search.id for trial in self.waiting)
+        self.stop_reason = ""
+        self._queue = TrialQueue(plan, rungs=plan.spec.stop == "racing" and plan.spec.search.sampler != "tpe")
+        self._searches = {search.id: search for search in plan.searches}
+        self._ended: dict[str, list[Ended]] = {search.id: [] for search in plan.searches}
+        self._left: Counter[str] = Counter()
         self._open_searches: dict[str, Search] = {}
         self._records: dict[str, TrialRecord] = {}
+        self._crashes: Counter[str] = Counter()
+        self._over: Counter[bool] = Counter()
+        self._began = time.monotonic()
         self._observer = observer
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mlflow-writer")
-        self._writer = self._thread.submit(open_writer)
-        self._written: list[Future[None]] = []
-        for trial in plan.trials:
+        self._writer = Background(open_writer)
+        for trial in plan.in_running_order():
             known = stored.get(trial.id)
-            if known and known.rank:
+            if known is not None and known.rank:
                 self.race.record(trial.search.id, known.rank)
+            if known is not None and has_result(known):
+                self._ended[trial.search.id].append(ended_of(known))
+            elif only is None or trial.id in only:
+                self._queue.add(trial)
+                self._left[trial.search.id] += 1
 
-    def start(self, trial: Trial) -> None:
-        """A trial is handed to a slot."""
-        self._open_searches[trial.search.id] = trial.search
-        self._records[trial.id] = TrialRecord(trial, self.plan.spec.rule)
-        self._observer.started(trial)
+    @property
+    def is_over(self) -> bool:
+        """True if nothing is left to run."""
+        return not self._left.total()
+
+    def next(self) -> tuple[Trial, int | None] | None:
+        """Hand the next trial to a slot, with the number of evaluations after which to lay it aside.
+
+        None if none waits at the moment. A trial that was beaten while it waited ends here.
+        """
+        while (turn := self._queue.take()) is not None:
+            trial, until = turn
+            record = self._records.get(trial.id)
+            self._observer.started(trial)
+            if record is not None and self._is_beaten(record):
+                record.outcome = Outcome.BEATEN
+                self._end(record)
+                continue
+            if self._chooser is not None:
+                trial = self._chooser.ask(trial)
+            self._open_searches[trial.search.id] = trial.search
+            self._records.setdefault(trial.id, TrialRecord(trial, self.plan.spec.rule))
+            return trial, until
+        return None
 
     def is_beaten(self, report: TrialReport) -> bool:
         """True if the reported trial can no longer be its search's result."""
-        if self.plan.spec.stop != "racing" or report.earliest is None:
-            return False
-        search = self._records[report.trial_id].trial.search
-        return cannot_win(self.race.best(search.id), report.earliest)
+        record = self._records[report.trial_id]
+        return self._is_beaten(replace(record, earliest=report.earliest))
 
     def add(self, report: TrialReport, *, stopped: bool) -> None:
         """Take in a report; `stopped` if the trial ends with it because it is beaten."""
@@ -88,48 +149,99 @@ class Sweep:
             self.race.record(record.trial.search.id, record.rank)
         if stopped:
             record.outcome = Outcome.BEATEN
-        if record.outcome is not None:
+        if record.outcome is Outcome.CRASHED:
+            self._crashed(record)
+        elif record.outcome is not None:
             self._end(record)
+        elif report.paused:
+            self._queue.add(record.trial, len(record.evaluations), record.shortfall)
+            self._observer.paused(record.trial)
+        self._stop_at_a_limit()
 
     def crash(self, trial_id: str, error: str) -> None:
         """A trial's process died."""
         record = self._records.get(trial_id)
         if record is not None:
             record.outcome, record.error = Outcome.CRASHED, error
+            self._crashed(record)
+            self._stop_at_a_limit()
+
+    def _is_beaten(self, record: TrialRecord) -> bool:
+        if self.plan.spec.stop != "racing" or record.earliest is None:
+            return False
+        return cannot_win(self.race.best(record.trial.search.id), record.earliest)
+
+    def _crashed(self, record: TrialRecord) -> None:
+        """Try once more, from the trial's checkpoint if it has one; or give the trial up for this run."""
+        trial = record.trial
+        self._crashes[trial.id] += 1
+        if self._crashes[trial.id] < TRIES:
+            del self._records[trial.id]
+            self._queue.add(trial)
+            self._observer.paused(trial)
+        else:
             self._end(record)
 
     def _end(self, record: TrialRecord) -> None:
-        self._raise_store_errors(wait=False)
+        """Write an outcome, and the search with it once all of its trials have one."""
+        self._writer.raise_errors()
         trial = record.trial
+        search = trial.search
         del self._records[trial.id]
+        crashed = record.outcome is Outcome.CRASHED
+        self._over[crashed] += 1
+        self._left[search.id] -= 1
         self._submit_trial(record)
-        if record.outcome is not Outcome.CRASHED:
-            self._left[trial.search.id] -= 1
-        if self._left[trial.search.id] == 0:
-            self._submit_search(self._open_searches.pop(trial.search.id), finished=True)
+        if self._chooser is not None:
+            self._chooser.tell(record)
+        if not crashed:
+            self._ended[search.id].append(record.ended)
+            if self._left[search.id] == 0:
+                self._top_up(search.id)
+        if self._left[search.id] == 0 and len(self._ended[search.id]) >= self._searches[search.id].points:
+            self._submit_search(self._open_searches.pop(search.id), finished=True)
         self._observer.ended(record)
 
+    def _top_up(self, search_id: str) -> None:
+        """Make up for diverged trials, where the study counts the others alone."""
+        search, spec = self._searches[search_id], self.plan.spec
+        if spec.search.count != "non_divergent" or len(self._ended[search_id]) < search.points:
+            return
+        missing = points_missing(self._ended[search_id], spec.search.points)
+        total = sum(one.points for one in self._searches.values())
+        if not missing or (spec.limits.trials is not None and total + missing > spec.limits.trials):
+            return
+        trials = more_trials(self.plan, search, missing)
+        self._searches[search_id] = replace(search, points=search.points + missing)
+        self._left[search_id] += missing
+        for trial in trials:
+            self._queue.add(trial)
+        self._observer.added(trials)
+
+    def _stop_at_a_limit(self) -> None:
+        """Raise `LimitError` where the study says that a run is to end."""
+        limits, over = self.plan.spec.limits, self._over.total()
+        hours = (time.monotonic() - self._began) / 3600
+        if limits.hours is not None and hours > limits.hours:
+            self.stop_reason = f"limits.hours ({limits.hours:g}) are over"
+        elif over >= FEW and self._over[True] > limits.crashed_share * over:
+            self.stop_reason = (
+                f"{self._over[True]} of {over} trials crashed at each of {TRIES} tries, "
+                f"more than limits.crashed_share ({limits.crashed_share:g}) allows"
+            )
+        if self.stop_reason:
+            raise LimitError(self.stop_reason)
+
     def _submit_trial(self, record: TrialRecord) -> None:
-        def write() -> None:
-            self._writer.result().write_trial(record)
+        def write(writer: StudyWriter) -> None:
+            writer.write_trial(record)
             checkpoint_file(self.folder, record.trial.id).unlink(missing_ok=True)
 
-        self._written.append(self._thread.submit(write))
+        self._writer.submit(write)
 
     def _submit_search(self, search: Search, *, finished: bool) -> None:
         best = self.race.best(search.id)
-
-        def write() -> None:
-            self._writer.result().write_search(search, best, finished=finished)
-
-        self._written.append(self._thread.submit(write))
-
-    def _raise_store_errors(self, *, wait: bool) -> None:
-        """Raise what a finished write raised; with `wait`, of all writes."""
-        settled = [future for future in self._written if wait or future.done()]
-        self._written = [future for future in self._written if future not in settled]
-        for future in settled:
-            future.result()
+        self._writer.submit(lambda writer: writer.write_search(search, best, finished=finished))
 
     def __getstate__(self) -> dict[str, object]:
         """Nothing: Tune pickles all it is given, to restore an experiment; ours is rebuilt from the plan."""
@@ -143,8 +255,7 @@ class Sweep:
     ) -> None:
         for search in self._open_searches.values():
             self._submit_search(search, finished=False)
-        finished = kind is None and not self._open_searches and sum(self._left.values()) == 0
-        self._written.append(self._thread.submit(lambda: self._writer.result().close(finished=finished)))
-        self._thread.shutdown(wait=True)
-        if kind is None:
-            self._raise_store_errors(wait=True)
+        complete = all(len(self._ended[one.id]) >= one.points for one in self._searches.values())
+        finished = kind is None and complete
+        self._writer.submit(lambda writer: writer.close(finished=finished))
+        self._writer.close(raise_errors=kind is None)

@@ -16,7 +16,7 @@ from mlflow.tracking import MlflowClient
 from study.plan import Plan, Search, Trial
 from study.record import TrialRecord
 from study.result import PROTOCOL_VERSION, Outcome, Rank
-from study.stored import StoredTrial
+from study.stored import StoredTrial, has_result
 from study.workloads.reference import source_digest
 
 KIND = "echostudy.kind"
@@ -65,21 +65,24 @@ def stored_trials(client: MlflowClient, study: str) -> dict[str, StoredTrial]:
 
 def _stored(run: Run) -> StoredTrial:
     metrics, tags = run.data.metrics, run.data.tags
-    rank = None
-    if "fresh_examples_to_target" in metrics:
-        rank = Rank(
-            metrics["fresh_examples_to_target"],
-            int(metrics["updates_to_target"]),
-            int(run.data.params["point"]),
-        )
+
+    def rank_from(place: str) -> Rank | None:
+        if f"fresh_examples_{place}" not in metrics:
+            return None
+        point = int(run.data.params["point"])
+        return Rank(metrics[f"fresh_examples_{place}"], int(metrics[f"updates_{place}"]), point)
+
     return StoredTrial(
         run_id=run.info.run_id,
         outcome=Outcome(tags[OUTCOME]) if OUTCOME in tags else None,
-        rank=rank,
+        rank=rank_from("to_target"),
         slot_s=metrics.get("slot_s", 0.0),
         training_s=metrics.get("training_s", 0.0),
         warm=bool(metrics.get("warm", 0.0)),
         workload_source=tags.get(WORKLOAD_SOURCE),
+        diverged_at=rank_from("at_divergence"),
+        evaluated="examples_consumed" in metrics,
+        error=tags.get(ERROR, ""),
     )
 
 
@@ -99,9 +102,8 @@ class StudyWriter:
             if experiment
             else client.create_experiment(plan.spec.name, artifact_location=artifacts)
         )
-        self._trial_runs = {
-            trial_id: stored.run_id for trial_id, stored in stored_trials(client, plan.spec.name).items()
-        }
+        self._known = stored_trials(client, plan.spec.name)
+        self._trial_runs = {trial_id: stored.run_id for trial_id, stored in self._known.items()}
         self._search_runs = {
             run.data.tags[SEARCH_ID]: run.info.run_id
             for run in runs_of_kind(client, plan.spec.name, "search")
@@ -114,6 +116,8 @@ class StudyWriter:
         assert record.outcome is not None
         trial, now = record.trial, _now_ms()
         crashed = not record.outcome.is_result
+        if has_result(self._known.pop(trial.id, None)):  # retried: the run with the old result makes way
+            self._client.delete_run(self._trial_runs.pop(trial.id))
         run_id = self._trial_runs.get(trial.id) or self._create_trial_run(trial)
         metrics = [] if crashed else _curve(record, now) + _metrics(record.final_metrics(), now)
         params = _params(_search_params(trial.search) | {"point": trial.point, **trial.metaparameters})

@@ -64,7 +64,7 @@ class TrialRun:
         if not isinstance(data, tuple):
             self._pipeline.prefetch()
 
-    def evaluations(self) -> Generator[Evaluation]:
+    def evaluations(self) -> Generator[Evaluation, None, None]:
         """Train, and yield a record at every evaluation; ends when `outcome` is set.
 
         Threads and workers that read ahead end with the iteration.
@@ -139,6 +139,8 @@ class TrialRun:
             "train_loss": mean_loss,
             **ledger.as_dict(),
         }
+        if skipped := ledger.skipped + self.workload.skipped:
+            values["skipped"] = skipped
         return Evaluation(float(ledger.fresh_examples), ledger.updates, values)
 
     def _parameters_are_finite(self) -> bool:

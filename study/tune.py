@@ -19,27 +19,30 @@ from ray.tune.search import ConcurrencyLimiter, Searcher
 
 from study.job import TrialJob
 from study.record import TrialReport
-from study.sweep import Sweep
+from study.sweep import LimitError, Sweep
 from study.worker import TrialWorker
 
 
 class PlanSearcher(Searcher):
-    """Hands out the sweep's waiting trials in order, each with its search's best rank at that moment."""
+    """Hands out the sweep's waiting trials in turn, each with its search's best rank at that moment.
+
+    A trial that is raced in rungs is a Tune trial in every rung: it goes on from its own checkpoint.
+    """
 
     def __init__(self, sweep: Sweep) -> None:
         super().__init__()
         self._sweep = sweep
-        self._waiting = iter(sweep.waiting)
 
-    def suggest(self, trial_id: str) -> dict[str, Any] | str:
-        """The next trial's config, or the word that there is none."""
-        trial = next(self._waiting, None)
-        if trial is None:
-            return str(Searcher.FINISHED)
-        self._sweep.start(trial)
+    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+        """The next trial's config; None if there is none until a running one reports; or that all is over."""
+        turn = self._sweep.next()
+        if turn is None:
+            return str(Searcher.FINISHED) if self._sweep.is_over else None
+        trial, until = turn
         return {
             "job": TrialJob.of(trial, self._sweep.plan.spec),
             "bound": self._sweep.race.best(trial.search.id),
+            "until": until,
         }
 
     def on_trial_complete(
@@ -75,7 +78,7 @@ class ReportKeeper(Callback):
     ) -> None:
         """Called after the scheduler, which marks a trial it stops as done."""
         report: TrialReport = result.pop("report")
-        self._sweep.add(report, stopped=result["done"] and report.outcome is None)
+        self._sweep.add(report, stopped=result["done"] and report.outcome is None and not report.paused)
 
     def on_trial_error(self, iteration: int, trials: list[TuneTrial], trial: TuneTrial, **info: Any) -> None:
         """The trial's process died (a trial that raises reports it as its outcome instead)."""
@@ -84,7 +87,7 @@ class ReportKeeper(Callback):
 
 def run_trials(sweep: Sweep, slots: int) -> None:
     """Run all waiting trials of a sweep on the connected Ray, `slots` at a time."""
-    if not sweep.waiting:
+    if sweep.is_over:
         return
     resources = sweep.plan.spec.resources
     scratch = Path(tempfile.mkdtemp(prefix=".tune-", dir=sweep.folder))
@@ -102,7 +105,7 @@ def run_trials(sweep: Sweep, slots: int) -> None:
                 num_samples=-1,
                 reuse_actors=True,
                 trial_name_creator=_job_id,
-                trial_dirname_creator=_job_id,
+                trial_dirname_creator=_folder_name,
             ),
             run_config=tune.RunConfig(
                 name=scratch.name,
@@ -112,12 +115,20 @@ def run_trials(sweep: Sweep, slots: int) -> None:
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
         ).fit()
+    except Exception:
+        if sweep.stop_reason:
+            raise LimitError(sweep.stop_reason) from None
+        raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _job_id(trial: TuneTrial) -> str:
     return str(trial.config["job"].trial_id)
+
+
+def _folder_name(trial: TuneTrial) -> str:
+    return f"{_job_id(trial)}-{trial.config['until']}"
 
 
 def _reason(trial: TuneTrial) -> str:

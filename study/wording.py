@@ -29,3 +29,9 @@ def shown(value: object) -> str:
             return "a group of keys"
         case _:
             return printable(str(value))
+
+
+def kind(value: object) -> str:
+    """The type of a value with its article: `an int`, `a Tensor`."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

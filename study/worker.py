@@ -14,21 +14,24 @@ from ray import tune
 
 
 class TrialWorker(tune.Trainable):
-    """Runs the trial in `config["job"]`; `config["bound"]` is the best rank of its search so far."""
+    """Runs the trial in `config["job"]` until it ends, or has had `config["until"]` evaluations.
+
+    `config["bound"]` is the best rank of its search so far.
+    """
 
     def setup(self, config: dict[str, Any]) -> None:
         """Prepare the process once, and take the first trial."""
         from study.slot import Slot
 
         self._slot = Slot(Path(config["folder"]), threads=config["threads"], gpu=config["gpu"])
-        self._slot.begin(config["job"], config["bound"])
+        self._slot.begin(config["job"], config["bound"], config["until"])
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Take the next trial; always possible."""
-        self._slot.begin(new_config["job"], new_config["bound"])
+        self._slot.begin(new_config["job"], new_config["bound"], new_config["until"])
         return True
 
     def step(self) -> dict[str, Any]:
         """Tune's result dict: our report in one value, so that Tune has nothing to flatten or to log."""
         report = self._slot.step()
-        return {"report": report, "done": report.outcome is not None}
+        return {"report": report, "done": report.outcome is not None or report.paused}

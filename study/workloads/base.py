@@ -34,6 +34,7 @@ class Workload(ABC):
         augment: the augmentation of training batches, an attribute of the class; None = there is none.
         summary, metrics, metaparameters, required_metaparameters: what a card says (`study.workloads.card`),
             for a user's own workload, which has no card. `metrics` must then be given.
+        skipped: broken records left out so far, under `on_error: skip`; a stream's are in its ledger.
     """
 
     augment: Augmentation | None = None
@@ -41,6 +42,7 @@ class Workload(ABC):
     metrics: ClassVar[Mapping[str, Metric]] = {}
     metaparameters: ClassVar[Sequence[str]] = NESTEROV
     required_metaparameters: ClassVar[Sequence[str]] = ("learning_rate",)
+    skipped: int = 0
 
     def __init__(self, options: WorkloadOptions = WorkloadOptions()) -> None:
         self.options = options

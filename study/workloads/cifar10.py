@@ -21,11 +21,7 @@ STD = (63.0, 62.1, 66.7)
 
 
 class Cifar10ResNet32(ClassificationWorkload):
-    """Classify CIFAR-10: 45,000 images for training, 5,000 for validation.
-
-    Attributes:
-        skipped: broken records that were left out, under `on_error: skip`.
-    """
+    """Classify CIFAR-10: 45,000 images for training, 5,000 for validation."""
 
     augment = Compose(RandomCrop(4), RandomFlip())
 

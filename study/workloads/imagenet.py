@@ -40,12 +40,7 @@ class ImageNetResNet50(ClassificationWorkload):
         threads, skip = torch.get_num_threads(), options.on_error == "skip"
         self._train = training_photos(threads=threads, skip=skip)
         self._valid = validation_photos(threads=threads, skip=skip)
-
-    @property
-    def skipped(self) -> int:
-        """Damaged photos left out before training, or in the last evaluation. The ledger has a stream's."""
-        train = self._train.skipped if isinstance(self._train, MapSource) else 0
-        return train + self._valid.skipped
+        self.skipped = self._train.skipped + self._valid.skipped
 
     def train_data(self) -> MapSource | StreamSource:
         """Photos [3, 256, 256] uint8, labels int64."""
@@ -64,4 +59,6 @@ class ImageNetResNet50(ClassificationWorkload):
         def prepared(photos: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
             return center_crop(photos, [SIZE, SIZE]).to(device), labels.to(device)
 
-        return metrics_over(model, (prepared(*batch) for batch in self._valid.in_order(_AT_ONCE)))
+        metrics = metrics_over(model, (prepared(*batch) for batch in self._valid.in_order(_AT_ONCE)))
+        self.skipped = self._train.skipped + self._valid.skipped
+        return metrics

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from study.errors import UserError
 from study.nearest import did_you_mean
-from study.wording import printable
+from study.wording import kind, printable
 from study.workloads.card import LOOP_OPTIONS, Metric, WorkloadCard
 from study.workloads.reference import own_file, parts, source_digest, workload_name
 
@@ -133,7 +133,7 @@ def _named(workload: str) -> Any:
         if left := sorted(getattr(found, "__abstractmethods__", ())):
             raise WorkloadError(name, f"it lacks {', '.join(left)}; write what is missing.")
     elif not inspect.isfunction(found):
-        raise WorkloadError(name, f"it is a {type(found).__name__}; name a class or a function.")
+        raise WorkloadError(name, f"it is {kind(found)}; name a class or a function.")
     return found
 
 
@@ -144,9 +144,7 @@ def _made(workload: str, made_by: Any, *arguments: Any) -> Workload:
     with blamed_on(workload, "making it"):
         made = made_by(*arguments)
     if not isinstance(made, Workload):
-        raise WorkloadError(
-            workload_name(workload), f"the function gives a {type(made).__name__}; return a Workload."
-        )
+        raise WorkloadError(workload_name(workload), f"the function gives {kind(made)}; return a Workload.")
     return made
 
 

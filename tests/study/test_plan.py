@@ -104,6 +104,7 @@ def test_searches_of_one_condition_share_its_id():
         {"name": "other"},
         {"resources": {"cpu": 2, "gpu": 0.5}},
         {"seed": 0.0},
+        {"options": {"autocast": "none", "compile": False}},
         {"budget": {"fresh_examples": 12000.0, "evaluate_every": 2.56e2}},
         {"conditions": grid([32.0], [2.0], [BEFORE, BATCHING], [1.024e3])},
         {
@@ -130,6 +131,9 @@ def test_ids_stay_when_nothing_changes_that_a_result_depends_on(changes):
         {"budget": {"fresh_examples": 12001, "evaluate_every": 256}},
         {"budget": {"fresh_examples": 12000, "evaluate_every": 128}},
         {"conditions": grid(batch_size=[64])},
+        {"options": {"autocast": "bf16"}},
+        {"options": {"channels_last": True}},
+        {"options": {"compile": True}},
     ],
     ids=lambda changes: json.dumps(changes)[1:40],
 )

@@ -4,11 +4,12 @@ import re
 
 import torch
 
+from pipelines import MemorySource
 from study.provenance import checksum, provenance
 
 
 def test_tags_tell_code_packages_machine_and_data():
-    tags = provenance((torch.arange(3),))
+    tags = provenance((torch.arange(3), torch.arange(3)))
     assert re.fullmatch(r"[0-9a-f]{40}|unknown", tags["echostudy.git_commit"])
     assert tags["echostudy.git_dirty"] in {"true", "false", "unknown"}
     assert tags["echostudy.version.torch"] == torch.__version__.partition("+")[0]
@@ -25,3 +26,24 @@ def test_the_checksum_sees_every_byte_the_shape_and_the_type():
     assert len(sums) == 4
     assert checksum((base,)) == checksum((base.clone(),))
     assert checksum((base, changed)) != checksum((changed, base))
+
+
+class Stream:
+    identity = "two shards"
+    skips_damage = False
+
+    def read_pass(self, number, seed, rank, world_size):
+        raise AssertionError("a stream is not read for its checksum")
+
+
+def test_a_source_is_known_by_a_sample_of_its_examples_and_a_stream_by_its_identity():
+    inputs, targets = torch.arange(1000).reshape(500, 2), torch.arange(500)
+    tags = provenance(MemorySource(inputs, targets))
+    assert tags["echostudy.data_checksum_covers"] == "16 examples of 500, evenly spaced"
+    assert re.fullmatch(r"[0-9a-f]{64}", tags["echostudy.data_checksum"])
+    changed = targets.clone()
+    changed[-1] = 0
+    for other in (MemorySource(inputs, changed), MemorySource(inputs[:400], targets[:400])):
+        assert provenance(other)["echostudy.data_checksum"] != tags["echostudy.data_checksum"]
+    stream = provenance(Stream())
+    assert stream["echostudy.data_checksum_covers"] == "the identity of the stream"

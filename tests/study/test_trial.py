@@ -84,6 +84,17 @@ def test_loss_falls_and_the_ledger_is_kept_at_every_insertion_point(jobs, worklo
         assert values[-1]["updates"] == 2048 * job.echo_factor / 32
 
 
+def test_broken_records_that_were_left_out_are_on_the_curve_and_nothing_is_where_there_were_none(jobs):
+    class Damaged(DigitsConvnet):
+        def __init__(self):
+            super().__init__()
+            self.skipped = 3
+
+    for workload, expected in ((Damaged(), 3), (DigitsConvnet(), None)):
+        run = finish(jobs["none"], workload)
+        assert [one.values.get("skipped") for one in run.done] == [expected] * 4
+
+
 def test_a_trial_that_spends_its_budget_has_missed(jobs, workload):
     run = finish(jobs["none"], workload)
     assert run.outcome is Outcome.MISSED
