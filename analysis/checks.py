@@ -1,4 +1,4 @@
-"""Checks on a study's answer: pure functions from its tables to sentences, on what would make one doubt it."""
+"""Checks on a study's answer: pure functions from tables to sentences, on what would make one doubt it."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def cost_of_the_answer(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame)
         return
     sentence = (
         f"The answer took {cost.consumed:,.0f} examples: {cost.ratio_to_floor:.2f} times the floor of any"
-        f" exact method (points x best fresh examples x e), and {cost.times_fewer_than_fixed:.1f} times fewer than"
-        f" the whole budget for every trial"
+        f" exact method (points x best fresh examples x e), and {cost.times_fewer_than_fixed:.1f} times fewer"
+        " than the whole budget for every trial"
     )
     if cost.at_target_most > cost.consumed:
         most = cost.at_target_most / cost.consumed

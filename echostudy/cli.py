@@ -63,23 +63,39 @@ Workers = Annotated[
 
 @app.command()
 def plan(
-    spec: SpecPath,
+    specs: Annotated[
+        list[Path], typer.Argument(metavar="SPEC...", help="Study files (YAML).", show_default=False)
+    ],
     results: Results = DEFAULT_RESULTS,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
+    workers: Workers = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="First measure, in seconds of training, what is not known.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show conditions, searches and trials, and what has run; run nothing."""
+    """Show conditions, searches and trials, what has run, and what the rest will cost; run no trial."""
+    from echostudy.costs import cost_sentence, estimated
     from echostudy.objects import plan_object
-    from echostudy.tables import plan_table
+    from echostudy.tables import plan_table, plans_table
 
-    settings = _overrides(settings, workload)
-    study, status = _study(spec, results, settings, smoke)
+    folder = ResultsFolder.at(results)
+    asked = [_study(spec, results, _overrides(settings, workload), smoke) for spec in specs]
+    costed = [
+        (study, status, estimated(study, status, folder, workers, measure=calibrate))
+        for study, status in asked
+    ]
+    study, status, cost = costed[0]
     if as_json:
-        _print_json(plan_object(study, status))
+        objects = [plan_object(*one) for one in costed]
+        _print_json(objects if len(objects) > 1 else objects[0])
+    elif len(costed) > 1:
+        out.print(plans_table(costed))
     else:
         out.print(plan_table(study, status))
+        out.print(cost_sentence(cost), soft_wrap=True, highlight=False)
         _print_notes(status)
 
 
@@ -95,8 +111,13 @@ def run(
         Literal["crashed", "diverged"] | None,
         typer.Option(help="Run those trials alone, anew.", show_default=False),
     ] = None,
+    confirm_over: Annotated[
+        float | None,
+        typer.Option(metavar="HOURS", min=0, help="Ask first if it may take longer.", show_default=False),
+    ] = None,
 ) -> None:
     """Run what has no result yet, then print the results and draw the figures."""
+    from echostudy.costs import confirm, estimated, remember
     from echostudy.live import LiveDisplay
     from study.session import run_study
     from study.spec import located
@@ -108,6 +129,8 @@ def run(
     if not status.left and retry is None:
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
+    cost = estimated(study, status, folder, workers, measure=confirm_over is not None)
+    confirm(out, cost, confirm_over)
     try:
         with located(spec, settings), LiveDisplay(out, study, status) as display:
             # Smoke: a second process would take longer to start than it saves.
@@ -123,6 +146,7 @@ def run(
         )
         _print_crashes(status, folder.logs(study.spec.name))
         raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
+    remember(study, folder, cost)
     study, status = _study(spec, results, settings, smoke)
     _write_report(study, folder)
     _print_crashes(status, folder.logs(study.spec.name))
@@ -140,6 +164,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show how far a study is, by condition and outcome, and the sweep's overhead."""
+    from echostudy.costs import hindsight
     from echostudy.objects import status_object
     from echostudy.tables import status_table
 
@@ -152,6 +177,8 @@ def status(
     out.print(status_table(state.conditions))
     overhead = "unknown yet" if state.overhead_s is None else f"{1000 * state.overhead_s:.0f} ms a trial"
     out.print(f"{state.done} of {state.trials} trials have a result; sweep overhead {overhead}.")
+    if said := hindsight(study, state, ResultsFolder.at(results)):
+        out.print(said, soft_wrap=True, highlight=False)
 
 
 @app.command()

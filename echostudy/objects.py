@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from study.estimate import Estimate
 from study.plan import Plan
 from study.result import PROTOCOL_VERSION, Outcome
 from study.status import ConditionStatus, StudyStatus
 
 
-def plan_object(plan: Plan, status: StudyStatus) -> dict[str, Any]:
-    """What is asked, down to every trial's metaparameters, and what of it has run."""
+def plan_object(plan: Plan, status: StudyStatus, cost: Estimate) -> dict[str, Any]:
+    """What is asked, down to every trial's metaparameters, what of it has run, and what the rest costs."""
     return _totals(plan, status) | {
+        "cost": asdict(cost),
         "conditions": [_condition(one) for one in status.conditions],
         "searches": [
             {"search_id": one.id, "condition": one.condition.label, "repeat": one.repeat}

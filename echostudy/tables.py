@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich.table import Table
 
 from study.data.catalogue import DATA_SETS
@@ -15,6 +15,11 @@ from study.plan import Plan
 from study.result import Outcome
 from study.status import ConditionStatus, StudyStatus
 from study.workloads.registry import WORKLOADS
+
+if TYPE_CHECKING:  # pandas takes longer to load than a plan to make
+    import pandas as pd
+
+    from study.estimate import Estimate
 
 
 def plan_table(plan: Plan, status: StudyStatus) -> Table:
@@ -34,6 +39,26 @@ def plan_table(plan: Plan, status: StudyStatus) -> Table:
             str(status.done),
             str(status.left),
             style="bold",
+        )
+    return table
+
+
+def plans_table(studies: Iterable[tuple[Plan, StudyStatus, Estimate]]) -> Table:
+    """A row a study: what it asks for, and what the rest of it will cost; examples in millions."""
+    table = Table("study", box=None, header_style="bold")
+    for heading in ("conditions", "searches", "trials", "left", "examples low", "high", "hours low", "high"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for plan, status, cost in studies:
+        table.add_row(
+            plan.spec.name,
+            str(len(plan.conditions)),
+            str(len(plan.searches)),
+            f"{status.trials:,}",
+            f"{status.left:,}",
+            f"{cost.consumed_low / 1e6:,.1f} M",
+            f"{cost.consumed_high / 1e6:,.1f} M",
+            _number(cost.hours_low if cost.hours_low is not None else math.nan, ",.1f"),
+            _number(cost.hours_high if cost.hours_high is not None else math.nan, ",.1f"),
         )
     return table
 

@@ -26,7 +26,7 @@ def _own_code(plan: Plan) -> str:
 def _changed_code(plan: Plan, stored: Mapping[str, StoredTrial]) -> str:
     """Ids do not depend on a file's content: a comment would throw results away, an edit is to be told."""
     digest = source_digest(plan.spec.workload)
-    known = [stored[trial.id] for trial in plan.trials if trial.id in stored]
+    known = [stored[trial.id] for trial in plan.trials if trial.id in stored] if stored else []
     others = sum(one.workload_source not in (None, digest) for one in known)
     if digest is None or not others:
         return ""

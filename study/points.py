@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
 from study.ranges import Choice, Range
 from study.seeds import derived_seed
 from study.spec import StudySpec
@@ -49,11 +46,12 @@ def point_table(
 @lru_cache(maxsize=256)
 def _sequence(sampler: str, dimensions: int, seed: int, rows: int) -> list[list[float]]:
     """The first rows of a scrambled sequence in the unit cube."""
-    from scipy.stats import qmc  # late: it takes as long as all of a plan's arithmetic
+    import numpy as np  # late: both take longer to load than a plan that is not laid out takes to make
+    from scipy.stats import qmc
 
     make = {"sobol": qmc.Sobol, "halton": qmc.Halton}[sampler]
     sequence = make(dimensions, scramble=True, rng=np.random.default_rng(seed))
     # A power of two keeps the Sobol sequence balanced; its beginning is cut off after that.
-    whole: npt.NDArray[np.float64] = sequence.random(1 << (rows - 1).bit_length())
+    whole = sequence.random(1 << (rows - 1).bit_length())
     rounded: list[list[float]] = whole[:rows].tolist()
     return rounded

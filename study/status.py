@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import mean
 
 from study.notes import study_notes
@@ -34,7 +34,8 @@ class ConditionStatus:
 class StudyStatus:
     """A study: its conditions in table order, the mean overhead a trial in seconds, and what has crashed.
 
-    Crashed trials come with the last line of their traceback.
+    Crashed trials come with the last line of their traceback. `stored` is all that the store knows of its
+    trials, by id.
 
     Overhead is slot time minus training time (input wait, updates, evaluations), over all trials but the
     first of each worker process; None before there is one. `notes` are what is worth knowing before it runs.
@@ -44,6 +45,7 @@ class StudyStatus:
     overhead_s: float | None
     notes: tuple[str, ...] = ()
     crashed: tuple[tuple[Trial, str], ...] = ()
+    stored: Mapping[str, StoredTrial] = field(default_factory=dict)
 
     @property
     def trials(self) -> int:
@@ -68,9 +70,10 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
     outcomes: dict[Condition, Counter[Outcome]] = {condition: Counter() for condition in plan.conditions}
     overheads = []
     crashed = []
-    for trial in plan.trials:
+    for search in plan.searches:
+        trials[search.condition] += search.points
+    for trial in plan.trials if stored else ():
         condition = trial.search.condition
-        trials[condition] += 1
         found = stored.get(trial.id)
         if found is None or found.outcome is None:
             continue
@@ -95,4 +98,6 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
             )
         )
     overhead_s = mean(overheads) if overheads else None
-    return StudyStatus(tuple(conditions), overhead_s, tuple(study_notes(plan, stored)), tuple(crashed))
+    return StudyStatus(
+        tuple(conditions), overhead_s, tuple(study_notes(plan, stored)), tuple(crashed), stored
+    )
