@@ -39,13 +39,16 @@ class ScenesSsd(DetectionWorkload):
         objects, labels = read_fashion_mnist("train")
         held_out = np.arange(len(objects)) % _VALID_EVERY == 0
         self._train = _composed(objects[~held_out], labels[~held_out], TRAIN_SCENES, seed=0)
-        valid = _composed(objects[held_out], labels[held_out], VALID_SCENES, seed=1)
-        self._valid = torch.split(valid.images, _AT_ONCE)
-        self._wanted = unpack_boxes(valid.boxes)
+        self._valid = _composed(objects[held_out], labels[held_out], VALID_SCENES, seed=1)
+        self._wanted = unpack_boxes(self._valid.boxes)
 
     def train_data(self) -> tuple[Tensor, Tensor]:
         """Scenes uint8 [4000, 1, 96, 96] and their boxes float32 [4000, 5, 5], see `pipelines.detection`."""
         return self._train.images, self._train.boxes
+
+    def valid_data(self) -> tuple[Tensor, Tensor]:
+        """Likewise of the 150 validation scenes."""
+        return self._valid.images, self._valid.boxes
 
     def model(self) -> nn.Module:
         """`ssd_small` for the ten classes."""
@@ -54,7 +57,9 @@ class ScenesSsd(DetectionWorkload):
 
     def evaluate(self, model: nn.Module, device: torch.device) -> dict[str, float]:
         """Mean average precision on the validation scenes."""
-        return average_precision(detect(model, self._valid, device), self._wanted)
+        return average_precision(
+            detect(model, torch.split(self._valid.images, _AT_ONCE), device), self._wanted
+        )
 
 
 def _composed(objects: Bytes, labels: Bytes, most: int, seed: int) -> Scenes:
