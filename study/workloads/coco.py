@@ -26,9 +26,6 @@ class CocoSsd(DetectionWorkload):
     """Find and name objects of COCO's 80 categories. Weights start at random, the backbone's too.
 
     Option `on_error`: "skip" leaves out annotations that are wrong and images that are missing or cut.
-
-    Attributes:
-        skipped: how many records were left out of both splits.
     """
 
     augment = Compose(PhotometricDistort(), RandomIoUCrop(SIZE), RandomFlipWithBoxes())

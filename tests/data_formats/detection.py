@@ -83,7 +83,7 @@ def narrow_ssd(num_classes: int) -> torch.nn.Module:
 SAMPLES = {"scenes_ssd": write_fashion_mnist, "coco_ssd": write_coco}
 """What each workload of this family reads."""
 
-POINTS = dict.fromkeys(SAMPLES, {"learning_rate": 0.003, "momentum": 0.9})
+POINTS = {name: {"learning_rate": 0.003, "momentum": 0.9} for name in SAMPLES}
 
 STAND_INS = {"coco_ssd": {"study.workloads.coco.ssd300": narrow_ssd}}
 """What takes the place of a model that is too large to train in a test."""

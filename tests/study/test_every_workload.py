@@ -1,7 +1,8 @@
 """Every workload through the real trial loop, on a tiny sample of its data in their official format.
 
 A family's file in tests/data_formats/ says how to write that sample, `SAMPLES[workload](data root)`, and may
-say at which metaparameters it trains, `POINTS[workload]`, and for how many updates, `UPDATES[workload]`.
+say at which metaparameters it trains, `POINTS[workload]`, for how many updates, `UPDATES[workload]`, and what
+takes the place of a model too large for a test, `STAND_INS[workload]`: by its name in the workload's module.
 """
 
 import importlib.util
@@ -34,6 +35,7 @@ def merged(name):
 SAMPLES = merged("SAMPLES")
 POINTS = {"digits_convnet": {"learning_rate": 0.1}} | merged("POINTS")
 UPDATES = {"digits_convnet": 128} | merged("UPDATES")
+STAND_INS = merged("STAND_INS")
 
 
 def jobs(name):
@@ -84,7 +86,9 @@ def by_size():
 
 
 @pytest.mark.parametrize("name", list(by_size()))
-def test_its_loss_falls_and_it_resumes_bit_for_bit_at_every_insertion_point(name, workload_of):
+def test_its_loss_falls_and_it_resumes_bit_for_bit_at_every_insertion_point(name, workload_of, monkeypatch):
+    for place, stand_in in STAND_INS.get(name, {}).items():
+        monkeypatch.setattr(place, stand_in)
     workload, card = workload_of(name), WORKLOADS[name]
     curves = {}
     for job in jobs(name):
