@@ -117,7 +117,7 @@ def run(
     ] = None,
 ) -> None:
     """Run what has no result yet, then print the results and draw the figures."""
-    from echostudy.costs import confirm, estimated, remember
+    from echostudy.costs import ask_over, estimated, remember
     from echostudy.live import LiveDisplay
     from study.session import run_study
     from study.spec import located
@@ -130,7 +130,7 @@ def run(
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
     cost = estimated(study, status, folder, workers, measure=confirm_over is not None)
-    confirm(out, cost, confirm_over)
+    ask_over(out, cost, confirm_over)
     try:
         with located(spec, settings), LiveDisplay(out, study, status) as display:
             # Smoke: a second process would take longer to start than it saves.
@@ -194,6 +194,67 @@ def report(
     folder = ResultsFolder.at(results)
     folder.make_writable()
     _write_report(study, folder)
+
+
+@app.command()
+def pilot(
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    workload: OwnWorkload = None,
+    workers: Workers = None,
+    margin: Annotated[
+        float, typer.Option(min=0, help="How much worse than the best seen the target is to be.")
+    ] = 0.01,
+    write: Annotated[bool, typer.Option("--write", help="Write the target into the study file.")] = False,
+) -> None:
+    """Tune the baseline alone, and propose the target by the paper's rule."""
+    from echostudy.followups import run_pilot
+    from study.pilot import write_target
+
+    folder = ResultsFolder.at(results)
+    line, target = run_pilot(spec, _overrides(settings, workload), folder, out, workers, margin)
+    if write:
+        write_target(spec, line, target)
+        out.print(f"Written to {spec} line {line}.", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def confirm(
+    spec: SpecPath,
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    workload: OwnWorkload = None,
+    smoke: Smoke = False,
+    workers: Workers = None,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="New seeds a winner.")] = 1,
+) -> None:
+    """Run each search's winner again with new seeds, and show both values."""
+    from echostudy.followups import run_confirmation
+
+    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
+    run_confirmation(study, ResultsFolder.at(results), out, workers, seeds)
+
+
+@app.command()
+def export(
+    spec: SpecPath,
+    form: Annotated[
+        Literal["parquet", "csv", "optuna"], typer.Option("--format", help="Tables, or Optuna studies.")
+    ] = "parquet",
+    results: Results = DEFAULT_RESULTS,
+    settings: Settings = None,
+    workload: OwnWorkload = None,
+    smoke: Smoke = False,
+) -> None:
+    """Write trials and curves for other tools, beside the study's figures."""
+    from analysis.export import export as write
+
+    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
+    folder = ResultsFolder.at(results)
+    folder.make_writable()
+    for path in write(study, folder.tracking_uri, folder.study(study.spec.name) / "export", form):
+        out.print(str(path), soft_wrap=True, highlight=False)
 
 
 @app.command()

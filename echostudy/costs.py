@@ -44,7 +44,7 @@ def cost_sentence(cost: Estimate) -> str:
     )
 
 
-def confirm(console: Console, cost: Estimate, over: float | None) -> None:
+def ask_over(console: Console, cost: Estimate, over: float | None) -> None:
     """Ask before a run whose high estimate is above `over` hours, or unknown; ends the command at a no."""
     if over is None or not cost.trials or (cost.hours_high is not None and cost.hours_high <= over):
         return

@@ -69,14 +69,19 @@ class Plan:
     spec: StudySpec
     conditions: tuple[Condition, ...]
     searches: tuple[Search, ...]
+    given: tuple[Trial, ...] | None = None
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:
-        """All trials: the points of every search."""
+        """All trials: those `given`, or else the points of every search."""
+        if self.given is not None:
+            return self.given
         return tuple(trial for search in self.searches for trial in _trials(self.spec, search))
 
     def trials_of(self, search: Search) -> list[Trial]:
         """The trials of one search."""
+        if self.given is not None:
+            return [trial for trial in self.given if trial.search.id == search.id]
         return _trials(self.spec, search)
 
     @property

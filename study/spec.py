@@ -15,7 +15,7 @@ from study.conditions import Conditions
 from study.errors import SettingError
 from study.ranges import Choice, Range
 from study.smoke import smoke_cut
-from study.specfile import read_spec_file
+from study.specfile import SpecFile, read_spec_file
 from study.specmodel import Limits, Resources, SearchSpec, StudySpec, TargetSpec
 from study.workloads.reference import own_reference
 
@@ -34,18 +34,28 @@ __all__ = [
 ]
 
 
+TO_BE_FOUND = "pilot"
+"""The target's value in a study file whose pilot has not run."""
+
+
 def load_spec(
-    path: str | os.PathLike[str], overrides: Sequence[str] = (), *, smoke: bool = False
+    path: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    *,
+    smoke: bool = False,
+    pilot: bool = False,
 ) -> StudySpec:
     """Read and validate a study file.
 
     `overrides` are `key.path=value` with YAML values, merged in order; `smoke` then cuts the study to a few
-    seconds. A user's own workload is looked for from the file's folder, and its code is run.
+    seconds. `target.value: pilot` is a target still to be found, which a `pilot` alone can do without. A
+    user's own workload is looked for from the file's folder, and its code is run.
 
     Raises:
         UserError: one sentence with the file, the line or override, the key and what to do.
     """
     file = read_spec_file(path, overrides)
+    _settle_target(file, pilot=pilot)
     workload = file.data.get("workload")
     if isinstance(workload, str):
         file.data["workload"] = own_reference(workload, Path(path).parent)
@@ -54,6 +64,19 @@ def load_spec(
     except ValidationError as error:
         raise complaint(error, file, StudySpec) from error
     return smoke_cut(spec) if smoke else spec
+
+
+def _settle_target(file: SpecFile, *, pilot: bool) -> None:
+    """Put a number in place of a target that is still to be found; `UserError` where one is needed."""
+    target = file.data.get("target")
+    if not isinstance(target, dict) or target.get("value") != TO_BE_FOUND:
+        return
+    if not pilot:
+        raise file.error(
+            file.place(("target", "value")),
+            "'target.value' is still to be found; run echostudy pilot --write, or give a number",
+        )
+    target["value"] = 0
 
 
 @contextmanager

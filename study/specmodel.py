@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
@@ -97,11 +97,16 @@ class Override(Group):
     )
 
 
+def _or_pilot(schema: dict[str, Any]) -> None:
+    """For editors: a target may be left for the pilot to find (`study.spec.load_spec`)."""
+    schema["anyOf"] = [{"type": schema.pop("type")}, {"const": "pilot"}]
+
+
 class TargetSpec(Group):
     """The validation metric to reach; the workload's card knows whether higher or lower is better."""
 
     metric: str = Field(examples=["valid_accuracy"])
-    value: float = Field(examples=["0.95"])
+    value: float = Field(examples=["0.95"], json_schema_extra=_or_pilot)
 
 
 class Resources(Group):

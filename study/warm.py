@@ -25,7 +25,7 @@ class Preflight:
             TrialJob.of(trial, plan.spec)
             for trial in plan.trials
             if trial.point == 0 and trial.search.condition.is_baseline
-        ]
+        ] or [TrialJob.of(plan.trials[0], plan.spec)]
         resources = plan.spec.resources
         in_a_slot = ray.remote(num_cpus=resources.cpu, num_gpus=resources.gpu, max_retries=0)
         self._tags = in_a_slot(_preflight).remote(jobs)
