@@ -9,23 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.lines import Line2D
 
-from analysis.figures.style import GREY, SMALL, TITLE, line_height_in, wrapped
+from analysis.figures.style import GREY, SMALL, TITLE, line_height_in, text_width_in, wrapped
 
 PAD_IN = 0.1
 LEGEND_ROW_IN = 0.22
-LEGEND_ENTRY_IN = 1.5
+LEGEND_HANDLE_IN = 0.55
 
 
 def framed(
-    width_in: float, height_in: float, *, title: str, legend: Sequence[Line2D], caption: str
+    width_in: float, height_in: float, *, title: str, legend: Sequence[Artist], caption: str
 ) -> tuple[Figure, SubFigure]:
     """A figure, and the part of it that is to hold axes of about `height_in`; inside `house_style()`."""
     text_width = width_in - 2 * PAD_IN
     title, caption = wrapped(title, text_width, TITLE), wrapped(caption, text_width, SMALL)
-    legend_columns = max(1, int(text_width / LEGEND_ENTRY_IN))
+    entry = max((text_width_in(str(one.get_label()), SMALL) for one in legend), default=0) + LEGEND_HANDLE_IN
+    legend_columns = max(1, int(text_width / entry))
     legend_rows = math.ceil(len(legend) / legend_columns)
     head = lines(title) * line_height_in(TITLE) + legend_rows * LEGEND_ROW_IN + 2 * PAD_IN
     body = height_in + lines(caption) * line_height_in(SMALL) + PAD_IN

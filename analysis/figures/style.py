@@ -31,11 +31,26 @@ TITLE = FontProperties(family=FONT, size=TITLE_SIZE, weight="bold")
 
 BLACK, GREY = "#222222", "#6E6E6E"
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA4499"
+SKY, YELLOW, LIGHT = "#56B4E9", "#E69F00", "#E6E6E6"
 INSERTION_COLOURS = {
     "none": BLACK,
     "before_augmentation": BLUE,
     "after_augmentation": ORANGE,
     "after_batching": GREEN,
+}
+INSERTION_MARKERS = {
+    "none": "s",
+    "before_augmentation": "o",
+    "after_augmentation": "^",
+    "after_batching": "D",
+}
+OUTCOME_COLOURS = {
+    "reached": BLUE,
+    "beaten": SKY,
+    "missed": YELLOW,
+    "diverged": ORANGE,
+    "crashed": BLACK,
+    "without_result": LIGHT,
 }
 
 _STYLE: dict[str, Any] = {
@@ -77,6 +92,11 @@ def house_style() -> Iterator[None]:
         yield
 
 
+def insertion_name(insertion_point: str) -> str:
+    """An insertion point in words."""
+    return "no echo (baseline)" if insertion_point == "none" else insertion_point.replace("_", " ")
+
+
 def insertion_colour(insertion_point: str) -> str:
     """The colour of an insertion point in every figure."""
     return INSERTION_COLOURS.get(insertion_point, PURPLE)
@@ -90,7 +110,7 @@ def wrapped(text: str, width_in: float, font: FontProperties) -> str:
     width_in /= HINTING
     characters = max(1, int(width_in * POINTS_PER_INCH / (0.4 * font.get_size_in_points())))
     lines = [text]
-    while characters > 1 and max(map(_width_in, lines, repeat(font))) > width_in:
+    while characters > 1 and max(map(text_width_in, lines, repeat(font))) > width_in:
         lines = textwrap.wrap(text, characters, break_on_hyphens=False)
         characters -= 1
     return "\n".join(lines)
@@ -101,8 +121,8 @@ def line_height_in(font: FontProperties) -> float:
     return 1.25 * font.get_size_in_points() / POINTS_PER_INCH
 
 
-def _width_in(line: str, font: FontProperties) -> float:
-    """Width of a line in inches."""
+def text_width_in(line: str, font: FontProperties) -> float:
+    """Width of a line in inches, by the font's outlines."""
     width, _, _ = text_to_path.get_text_width_height_descent(line, font, ismath=False)
     return float(width) / POINTS_PER_INCH
 

@@ -3,15 +3,20 @@
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 from mlflow.entities import Metric, Param, RunTag
 from mlflow.tracking import MlflowClient
 
 import study
+from analysis.material import Material
+from analysis.results import Results, _typed
 from study.plan import Plan, Trial, make_plan
 from study.spec import load_spec
 
@@ -65,6 +70,72 @@ def trials_of():
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
     return made_up
+
+
+def _material_of(plan: Plan, ended: Mapping[str, tuple[str, float]]) -> Material:
+    """Material with every column, of `{trial: (outcome, fresh examples at its end)}`; two points a curve."""
+    rows, points = [], []
+    for trial_id, (outcome, fresh) in ended.items():
+        trial = plan.trial_by_id[trial_id]
+        condition, run_id = trial.search.condition, f"run-{trial_id}"
+        row = {"run_id": run_id, "status": "FINISHED", "trial_id": trial_id, "outcome": outcome}
+        row |= {"end_time": 1_700_000_000_000, "search_id": trial.search.id, **asdict(condition)}
+        row |= {"repeat": trial.search.repeat, "point": trial.point, "protocol_version": 1}
+        row |= {f"param.{name}": value for name, value in trial.metaparameters.items()}
+        if outcome != "crashed":
+            best = 0.96 if outcome == "reached" else 0.9 - 0.01 * trial.point
+            row |= {"examples_consumed": fresh * condition.echo_factor, "training_s": 1.5, "slot_s": 2.0}
+            row |= {"input_wait_s": 0.5, "update_s": 0.75, "evaluation_s": 0.25, "warm": 1.0}
+            row |= {f"best_{plan.spec.target.metric}": best}
+            row |= {"duplicate_share": 0.01 * condition.echo_factor, "mean_lag_updates": 20.0 + trial.point}
+            key = {"run_id": run_id, "trial_id": trial_id}
+            for share, value in ((0.5, best - 0.1), (1.0, best)):
+                points.append(key | {"fresh_examples": int(fresh * share), plan.spec.target.metric: value})
+        if outcome == "reached":
+            row["fresh_examples_to_target"] = fresh
+            row["updates_to_target"] = fresh * condition.echo_factor / condition.batch_size
+        rows.append(row)
+    curves = pd.DataFrame(
+        points, columns=["run_id", "trial_id", "fresh_examples", plan.spec.target.metric]
+    ).astype({"run_id": "str", "trial_id": "str"})
+    return Material(plan, Results(_typed(pd.DataFrame(rows)), curves))
+
+
+@pytest.fixture(scope="session")
+def material_of():
+    """Material of made-up trials."""
+    return _material_of
+
+
+@pytest.fixture
+def cut_or_covered(monkeypatch):
+    """The texts of a drawn figure that its edge cuts, and the pairs of texts that cover each other."""
+
+    def found(figure):
+        texts, draw = [], Text.draw
+
+        def recorded(self, renderer, *args, **kwargs):
+            if self.get_visible() and self.get_text().strip():
+                texts.append(self)
+            return draw(self, renderer, *args, **kwargs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Text, "draw", recorded)
+            FigureCanvasAgg(figure).draw()
+        boxes = {text: Text.get_window_extent(text) for text in texts}
+        whole = figure.bbox.padded(0.5)
+        assert len(boxes) > 3
+        faults = [text.get_text() for text, box in boxes.items() if not _within(box, whole)]
+        for (one, first), (two, second) in combinations(boxes.items(), 2):
+            if first.overlaps(second):
+                faults.append((one.get_text(), two.get_text()))
+        return faults
+
+    return found
+
+
+def _within(box, whole):
+    return whole.x0 <= box.x0 and whole.y0 <= box.y0 and box.x1 <= whole.x1 and box.y1 <= whole.y1
 
 
 @dataclass

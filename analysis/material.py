@@ -1,0 +1,74 @@
+"""All that a report is made of: a study's plan, its results, and the tables that others start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.results import Results, load
+from analysis.tables.best_values import best_by_search, figure8
+from analysis.tables.estimates import estimates
+from analysis.tables.fresh_examples import figure3
+from analysis.tables.search_results import searches
+from analysis.tables.sensitivity import sensitivity
+from analysis.tables.slices import slices
+
+if TYPE_CHECKING:
+    from study.plan import Plan
+
+
+@dataclass(frozen=True)
+class Material:
+    """A study's plan and results; each table is made when it is first asked for."""
+
+    plan: Plan
+    results: Results
+
+    @classmethod
+    def of(cls, plan: Plan, tracking_uri: str, cache: Path | None = None) -> Material:
+        """The material of a study in a store, as `analysis.load` reads it."""
+        return cls(plan, load(plan.spec.name, tracking_uri, cache))
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """The table of trials (`analysis.load`)."""
+        return self.results.trials
+
+    @cached_property
+    def searches(self) -> pd.DataFrame:
+        """The table of searches (`analysis.tables.searches`)."""
+        return searches(self.plan, self.trials)
+
+    @cached_property
+    def by_condition(self) -> pd.DataFrame:
+        """The table of figure 3 (`analysis.tables.figure3`)."""
+        return figure3(self.plan, self.searches)
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """Every estimate (`analysis.tables.estimates`)."""
+        return estimates(self.plan, self.searches)
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """The results with other targets (`analysis.tables.sensitivity`)."""
+        return sensitivity(self.plan, self.trials, self.results.curves)
+
+    @cached_property
+    def slices(self) -> pd.DataFrame:
+        """The points of the searches (`analysis.tables.slices`)."""
+        return slices(self.plan, self.trials, self.searches)
+
+    @cached_property
+    def best_by_search(self) -> pd.DataFrame:
+        """The best value of the metric by search (`analysis.tables.best_by_search`)."""
+        return best_by_search(self.plan, self.trials)
+
+    @cached_property
+    def best_values(self) -> pd.DataFrame:
+        """The table of figure 8 (`analysis.tables.figure8`)."""
+        return figure8(self.plan, self.best_by_search)
