@@ -1,0 +1,71 @@
+"""What to do: the echoing that a study has found to save the most, and what to expect of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from analysis.figures.style import insertion_name
+from analysis.material import Material
+from analysis.statistics import LEVEL
+from analysis.tables.modelled_time import RATIOS, modelled_time
+
+CHOSEN_AFTER = (
+    "The best of several conditions flatters itself: expect a little less, and run it anew with other seeds "
+    "where much hangs on it."
+)
+
+
+def advice(material: Material) -> Iterator[str]:
+    """Sentences: the best condition, the best at each insertion point, and the best at each R.
+
+    Says so where the study has shown no saving. Best = lowest ratio of fresh examples (or modelled time) to
+    the baseline's; a saving counts as shown if its whole interval is.
+    """
+    table = material.by_condition
+    echoed = table[(table["insertion_point"] != "none") & table["ratio_to_baseline"].notna()]
+    if echoed.empty:
+        yield "No advice yet: no condition with echoing and its baseline have both reached the target."
+        return
+    shown = echoed[echoed["ratio_high"] < 1]
+    if shown.empty:
+        yield "Echoing has not been shown to save fresh examples here: no interval lies below the baseline."
+    for point, rows in echoed.groupby("insertion_point", sort=False):
+        yield _expectation(rows.loc[rows["ratio_to_baseline"].idxmin()], str(point))
+    if not shown.empty:
+        yield from _by_ratio(shown)
+    if len(echoed) > 1:
+        yield CHOSEN_AFTER
+
+
+def _expectation(row: pd.Series, point: str) -> str:
+    """What to expect at one insertion point."""
+    factor = 1 / row["ratio_to_baseline"]
+    where = f"At {insertion_name(point)}" if point == "none" else insertion_name(point).capitalize()
+    settings = (
+        f"e = {row['echo_factor']:g}, buffer = {row['echo_buffer']:,}, batch size = {row['batch_size']:,}"
+    )
+    if math.isnan(row["ratio_low"]):
+        return f"{where}, {settings}: {factor:.2f}x fewer fresh examples so far (no interval)."
+    low, high = 1 / row["ratio_high"], 1 / row["ratio_low"]
+    words = f"expect {factor:.2f}x fewer fresh examples ({100 * LEVEL:g}% interval {low:.2f} to {high:.2f})"
+    return f"{where}, {settings}: {words}{'' if low > 1 else '; not shown to save any'}."
+
+
+def _by_ratio(shown: pd.DataFrame) -> Iterator[str]:
+    """The condition with the shortest modelled time at each R."""
+    for ratio in RATIOS:
+        table = modelled_time(shown, [ratio])
+        best = table.loc[table["speed_up"].idxmax()]
+        if best["speed_up_low"] <= 1:
+            yield f"At R = {ratio:g}: do not echo to save time; no condition is shown to be faster."
+            continue
+        yield (
+            f"At R = {ratio:g}: {insertion_name(best['insertion_point'])}, e = "
+            f"{best['echo_factor']:g}, buffer = "
+            f"{best['echo_buffer']:,}, batch size = {best['batch_size']:,}: expect "
+            f"{best['speed_up']:.2f}x less time "
+            f"({best['speed_up_low']:.2f} to {best['speed_up_high']:.2f}, modelled)."
+        )
