@@ -13,8 +13,8 @@ from analysis.statistics import LEVEL
 from analysis.tables.modelled_time import RATIOS, modelled_time
 
 CHOSEN_AFTER = (
-    "The best of several conditions flatters itself: expect a little less, and run it anew with other seeds "
-    "where much hangs on it."
+    "The best of several conditions flatters itself: expect a little less, and run it anew with other "
+    "seeds where much hangs on it."
 )
 
 
@@ -33,7 +33,7 @@ def advice(material: Material) -> Iterator[str]:
     if shown.empty:
         yield "Echoing has not been shown to save fresh examples here: no interval lies below the baseline."
     for point, rows in echoed.groupby("insertion_point", sort=False):
-        yield _expectation(rows.loc[rows["ratio_to_baseline"].idxmin()], str(point))
+        yield _expectation(rows.iloc[int(rows["ratio_to_baseline"].argmin())], str(point))
     if not shown.empty:
         yield from _by_ratio(shown)
     if len(echoed) > 1:
@@ -43,10 +43,8 @@ def advice(material: Material) -> Iterator[str]:
 def _expectation(row: pd.Series, point: str) -> str:
     """What to expect at one insertion point."""
     factor = 1 / row["ratio_to_baseline"]
-    where = f"At {insertion_name(point)}" if point == "none" else insertion_name(point).capitalize()
-    settings = (
-        f"e = {row['echo_factor']:g}, buffer = {row['echo_buffer']:,}, batch size = {row['batch_size']:,}"
-    )
+    where = insertion_name(point).capitalize()
+    settings = _settings(row)
     if math.isnan(row["ratio_low"]):
         return f"{where}, {settings}: {factor:.2f}x fewer fresh examples so far (no interval)."
     low, high = 1 / row["ratio_high"], 1 / row["ratio_low"]
@@ -58,14 +56,17 @@ def _by_ratio(shown: pd.DataFrame) -> Iterator[str]:
     """The condition with the shortest modelled time at each R."""
     for ratio in RATIOS:
         table = modelled_time(shown, [ratio])
-        best = table.loc[table["speed_up"].idxmax()]
+        best = table.iloc[int(table["speed_up"].argmax())]
         if best["speed_up_low"] <= 1:
             yield f"At R = {ratio:g}: do not echo to save time; no condition is shown to be faster."
             continue
+        low, high = best["speed_up_low"], best["speed_up_high"]
         yield (
-            f"At R = {ratio:g}: {insertion_name(best['insertion_point'])}, e = "
-            f"{best['echo_factor']:g}, buffer = "
-            f"{best['echo_buffer']:,}, batch size = {best['batch_size']:,}: expect "
-            f"{best['speed_up']:.2f}x less time "
-            f"({best['speed_up_low']:.2f} to {best['speed_up_high']:.2f}, modelled)."
+            f"At R = {ratio:g}: {insertion_name(best['insertion_point'])}, {_settings(best)}: expect "
+            f"{best['speed_up']:.2f}x less time ({low:.2f} to {high:.2f}, modelled)."
         )
+
+
+def _settings(row: pd.Series) -> str:
+    """The settings of a condition, as a study file names them."""
+    return f"e = {row['echo_factor']:g}, buffer = {row['echo_buffer']:,}, batch size = {row['batch_size']:,}"

@@ -23,6 +23,7 @@ from analysis.tables.health import health
 from analysis.tables.idle import idle_time
 from analysis.tables.mixing import mixing
 from analysis.tables.modelled_time import RATIOS, STREAMED, modelled_time
+from analysis.tables.slices import place_name
 from analysis.tables.tuning import tuning_cost
 
 DRAWN_RATIO, DRAWN_FACTOR = 2, 2
@@ -113,7 +114,7 @@ def _figure8(material: Material) -> Exhibit:
         )
         return Exhibit("figure8", heading, table, missing=missing)
     metric = spec.target.metric
-    title = _title(material, f"best {metric} within {spec.budget.fresh_examples:,} fresh examples")
+    title = _title(material, f"best {metric} within {material.budget:,.0f} fresh examples")
     figure = draw_figure8(table, material.best_by_search, metric=metric, title=title)
     return Exhibit("figure8", heading, table, figure)
 
@@ -127,11 +128,11 @@ def _mixing(material: Material) -> Exhibit:
 
 
 def _slices(material: Material) -> Exhibit:
-    spec, table = material.plan.spec, material.slices
+    table = material.slices
     figure = draw_slices(
         table,
-        lambda name, place: float(spec.metaparameters[name].at(place)),
-        budget=float(spec.budget.fresh_examples),
+        lambda name, place: place_name(material.plan, name, place),
+        budget=material.budget,
         title=_title(material, "metaparameters of the trials"),
     )
     heading = "Metaparameter slices, with the ends of the ranges"
@@ -140,10 +141,9 @@ def _slices(material: Material) -> Exhibit:
 
 def _tuning(material: Material) -> Exhibit:
     table = tuning_cost(material.plan, material.trials)
-    budget = float(material.plan.spec.budget.fresh_examples)
     title = _title(material, "trials that have reached the target")
     heading = "Tuning cost: the share of trials that reached the target, against the budget"
-    return Exhibit("tuning_cost", heading, table, draw_tuning(table, budget=budget, title=title))
+    return Exhibit("tuning_cost", heading, table, draw_tuning(table, budget=material.budget, title=title))
 
 
 def _health(material: Material) -> Exhibit:

@@ -39,6 +39,11 @@ class Material:
         return self.results.trials
 
     @cached_property
+    def budget(self) -> float:
+        """The largest budget of a trial, in fresh examples."""
+        return float(max(self.plan.spec.budget_of(condition)[0] for condition in self.plan.conditions))
+
+    @cached_property
     def searches(self) -> pd.DataFrame:
         """The table of searches (`analysis.tables.searches`)."""
         return searches(self.plan, self.trials)

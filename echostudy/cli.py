@@ -119,6 +119,7 @@ def run(
     """Run what has no result yet, then print the results and draw the figures."""
     from echostudy.costs import ask_over, estimated, remember
     from echostudy.live import LiveDisplay
+    from echostudy.report import show_report
     from study.session import run_study
     from study.spec import located
     from study.sweep import LimitError
@@ -148,7 +149,7 @@ def run(
         raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
     remember(study, folder, cost)
     study, status = _study(spec, results, settings, smoke)
-    _write_report(study, folder)
+    show_report(out, study, folder)
     _print_crashes(status, folder.logs(study.spec.name))
     if status.left:
         raise typer.Exit(1)
@@ -189,11 +190,24 @@ def report(
     workload: OwnWorkload = None,
     smoke: Smoke = False,
 ) -> None:
-    """Write the figures and tables of what has run so far."""
+    """Write the report of what has run so far: claims, advice, figures and tables."""
+    from echostudy.report import show_report
+
     study, _ = _study(spec, results, _overrides(settings, workload), smoke)
     folder = ResultsFolder.at(results)
     folder.make_writable()
-    _write_report(study, folder)
+    show_report(out, study, folder)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="Folder of a study, DIR/NAME.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Folder of another.")],
+) -> None:
+    """Show two studies side by side: another machine, version or seed."""
+    from echostudy.report import show_comparison
+
+    show_comparison(out, first, second)
 
 
 @app.command()
@@ -332,24 +346,6 @@ def _print_crashes(status: StudyStatus, logs: Path) -> None:
         out.print(f"Crashed: {trial.label}: {error}{where}", soft_wrap=True, markup=False, highlight=False)
     if len(status.crashed) > 3:
         out.print(f"... and {len(status.crashed) - 3} more trials, with logs in {logs}", soft_wrap=True)
-
-
-def _write_report(study: Plan, folder: ResultsFolder) -> None:
-    """Figures and tables on disk; the main table and the sentences on the terminal."""
-    from analysis import load
-    from analysis.checks import checks
-    from analysis.report import write_report
-    from echostudy.tables import result_table
-
-    written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
-    results = load(study.spec.name, folder.tracking_uri)
-    doubts = checks(study, results.trials, written.searches, results.curves)
-    out.print(result_table(study, written.figure3))
-    where = [*map(str, written.files)]
-    if folder.database.exists():
-        where.append(f"MLflow store: {folder.tracking_uri}")
-    for line in (*written.sentences, *doubts, "", *where):
-        out.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _print_json(value: object) -> None:

@@ -57,8 +57,8 @@ def plans_table(studies: Iterable[tuple[Plan, StudyStatus, Estimate]]) -> Table:
             f"{status.left:,}",
             f"{cost.consumed_low / 1e6:,.1f} M",
             f"{cost.consumed_high / 1e6:,.1f} M",
-            _number(cost.hours_low if cost.hours_low is not None else math.nan, ",.1f"),
-            _number(cost.hours_high if cost.hours_high is not None else math.nan, ",.1f"),
+            number(cost.hours_low if cost.hours_low is not None else math.nan, ",.1f"),
+            number(cost.hours_high if cost.hours_high is not None else math.nan, ",.1f"),
         )
     return table
 
@@ -96,8 +96,8 @@ def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
         table.add_row(
             condition.label,
             f"{row['repeats_reached']}/{row['repeats']}",
-            *(_number(row[name], ",.0f") for name in ("mean", "min", "max")),
-            _number(row["ratio_to_baseline"], ".2f"),
+            *(number(row[name], ",.0f") for name in ("mean", "min", "max")),
+            number(row["ratio_to_baseline"], ".2f"),
         )
     return table
 
@@ -128,6 +128,6 @@ def _data_status(data_set: str) -> str:
     return f"echostudy data fetch {data_set}" if known.origins else "by hand: echostudy data list"
 
 
-def _number(value: float, form: str) -> str:
+def number(value: float, form: str = ",.0f") -> str:
     """A number, or a dot where there is none."""
     return "·" if math.isnan(value) else format(value, form)

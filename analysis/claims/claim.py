@@ -79,9 +79,8 @@ def counted(evidence: Sequence[Evidence], bound: float, what: str) -> str:
     above = sum(one.interval.is_known and one.interval.low > bound for one in evidence)
     total = len(evidence)
     return (
-        f"of {total} {what}{'s' if total > 1 else ''}, {below} lie below {bound:g} and {above} above "
-        f"it with the "
-        f"whole {100 * LEVEL:g}% interval, {total - below - above} with neither"
+        f"of {total} {what}{'s' if total > 1 else ''}, {below} lie below {bound:g} and {above} above it "
+        f"with the whole {100 * LEVEL:g}% interval, {total - below - above} with neither"
     )
 
 

@@ -27,8 +27,8 @@ def named(condition: Condition) -> str:
     if condition.is_baseline:
         return f"baseline, batch size {condition.batch_size:,}"
     return (
-        f"{insertion_name(condition.insertion_point)}, e = {condition.echo_factor:g}, "
-        f"batch size {condition.batch_size:,}, buffer {condition.echo_buffer:,}"
+        f"{insertion_name(condition.insertion_point)}, e = {condition.echo_factor:g}, batch size "
+        f"{condition.batch_size:,}, buffer {condition.echo_buffer:,}"
     )
 
 

@@ -30,8 +30,7 @@ def fewer_fresh_examples(material: Material) -> Claim:
         "fewer fresh examples",
         "figure 3",
         "At e = 2, echoing needs fewer fresh examples than the baseline at every insertion point (in "
-        "the paper in "
-        "all cases but one: batch echoing on ResNet-50, about equal).",
+        "the paper in all cases but one: batch echoing on ResNet-50, about equal).",
         evidence,
         1.0,
         needs="a condition with e = 2 and its baseline",
@@ -65,8 +64,7 @@ def no_harm_with_batch_norm(material: Material) -> Claim:
         "no harm with batch normalisation",
         "figure 3",
         "Echoing does not interact badly with batch normalisation: ResNets need about as many fresh "
-        "examples as "
-        "their baseline, or fewer.",
+        "examples as their baseline, or fewer.",
         against_baseline(material, conditions),
         ABOUT_EQUAL,
         needs="a ResNet at e = 2",
@@ -119,8 +117,7 @@ def best_at_r(material: Material) -> Claim:
         "e = R shortens training the most",
         "figure 4, modelled time",
         "Of the factors up to R, e = R shortens training the most: each larger e needs fewer fresh "
-        "examples than "
-        "the one before (e up to 8).",
+        "examples than the one before (e up to 8).",
         between(material, pairs),
         1.0,
         needs="two echo factors up to 8 with all else equal",
@@ -158,8 +155,7 @@ def every_factor_is_faster_when_streamed(material: Material) -> Claim:
         "faster at R = 6",
         "the authors' article, modelled time",
         "With data streamed at R = 6, every e tried is faster than e = 1 (in the article up to 3.25 "
-        "times, at e = 5 "
-        "before augmentation, on ResNet-50).",
+        "times, at e = 5 before augmentation, on ResNet-50).",
         evidence,
         1.0,
         needs="a condition with echoing and its baseline",

@@ -54,8 +54,8 @@ def large_factors_still_help(material: Material) -> Claim:
     return all_below(
         "e = 16 still helps",
         "figure 5",
-        "Even at e = 16, echoing needs fewer fresh examples than the baseline (LM1B, batch sizes "
-        "1024 and 4096).",
+        "Even at e = 16, echoing needs fewer fresh examples than the baseline (LM1B, batch sizes 1024 "
+        "and 4096).",
         against_baseline(material, conditions),
         1.0,
         needs="a condition with e of 16 or more",
@@ -75,8 +75,7 @@ def larger_batches_bear_more(material: Material) -> Claim:
         "larger batches bear larger e",
         "figure 5",
         "The larger the batch, the larger the e that still helps: at the largest e, the ratio to the "
-        "baseline falls "
-        "with the batch size.",
+        "baseline falls with the batch size.",
         relative(material, pairs),
         1.0,
         needs="an e of 8 or more at two batch sizes",
@@ -131,7 +130,7 @@ def no_worse_value(material: Material) -> Claim:
     name, source = "no worse in the end", "figure 8"
     finding = (
         f"Within a fixed number of fresh examples, no variant has a worse best {rule.metric} than the "
-        f"baseline."
+        "baseline."
     )
     evidence, margin = [], 0.0
     for condition in echoed(material) if plan.spec.stop == "exhaustive" else []:
@@ -145,9 +144,8 @@ def no_worse_value(material: Material) -> Claim:
         return no_data(name, source, finding, "a study with stop: exhaustive, and results")
     verdict = judged_above(evidence, -margin)
     sentence = (
-        f"Gain over the baseline: {counted(evidence, -margin, 'condition')} ({100 * WORSE_BY:g}% of "
-        f"the baseline's "
-        "value worse counts as no worse)."
+        f"Gain over the baseline: {counted(evidence, -margin, 'condition')} ({100 * WORSE_BY:g}% of the "
+        "baseline's value worse counts as no worse)."
     )
     return Claim(name, source, finding, verdict, sentence, tuple(evidence))
 
@@ -169,11 +167,9 @@ def the_target_does_not_matter(material: Material) -> Claim:
     if flips or (signs > 1).any():
         verdict = Verdict.CONTRADICTED if flips else Verdict.UNDECIDED
     sentence = (
-        f"With targets from {shifted['target'].min():g} to {shifted['target'].max():g}, the ratio to "
-        f"the baseline "
-        f"stays on its side of 1 in {int((signs == 1).sum())} of {len(signs)} conditions, and turns "
-        f"from clearly "
-        f"below to clearly above 1 in {flips}."
+        f"With targets from {shifted['target'].min():g} to {shifted['target'].max():g}, the ratio to the "
+        f"baseline stays on its side of 1 in {int((signs == 1).sum())} of {len(signs)} conditions, and "
+        f"turns from clearly below to clearly above 1 in {flips}."
     )
     return Claim(name, source, finding, verdict, sentence)
 

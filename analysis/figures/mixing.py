@@ -9,9 +9,9 @@ from analysis.figures.panels import NOTHING_YET, curve_handles, marker, panelled
 from analysis.figures.style import GREY, house_style, insertion_colour
 
 CAPTION = (
-    "Mark: one condition; bar: 95% interval of its ratio. Left: share of a batch's examples that are there "
-    "already. Right: updates from one copy of an example to its next, mean. Fewer duplicates and longer lags "
-    "mean better mixed copies."
+    "Mark: one condition; bar: 95% interval of its ratio. Left: share of a batch's examples that are "
+    "there already. Right: updates from one copy of an example to its next, mean. Fewer duplicates and "
+    "longer lags mean better mixed copies."
 )
 AXES = {"duplicate_share": "duplicates in a batch", "mean_lag_updates": "lag between copies (updates)"}
 

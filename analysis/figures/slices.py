@@ -15,19 +15,19 @@ from analysis.figures.style import BLACK, GREY, LIGHT, house_style, insertion_co
 from analysis.tables.slices import EDGE
 
 CAPTION = (
-    "Mark: one trial that reached the target; ringed: its search's best. Crosses along the top: trials that "
-    "did not (missed, beaten or diverged). Shaded: the outermost 5% of a range; best trials that "
+    "Mark: one trial that reached the target; ringed: its search's best. Crosses along the top: trials "
+    "that did not (missed, beaten or diverged). Shaded: the outermost 5% of a range; best trials that "
     "gather there ask for a wider one."
 )
 TICKS = (0.0, 0.5, 1.0)
 
 
 def draw_slices(
-    table: pd.DataFrame, value_at: Callable[[str, float], float], *, budget: float, title: str
+    table: pd.DataFrame, place_name: Callable[[str, float], str], *, budget: float, title: str
 ) -> Figure:
     """Draw `analysis.tables.slices`: a panel a metaparameter.
 
-    `value_at(metaparameter, place)` is the value at a place, 0 to 1, in its range.
+    `place_name(metaparameter, place)` says what lies at a place, 0 to 1, in its range.
     """
     names = list(dict.fromkeys(table["metaparameter"]))
     with house_style():
@@ -46,7 +46,7 @@ def draw_slices(
         for axis, name in zip(axes, names, strict=False):
             mine = table[table["metaparameter"] == name]
             _draw_panel(axis, mine, budget)
-            axis.set_xticks(TICKS, [f"{value_at(name, place):.3g}" for place in TICKS])
+            axis.set_xticks(TICKS, [place_name(name, place) for place in TICKS])
             first, *_, last = axis.get_xticklabels()
             first.set_horizontalalignment("left")
             last.set_horizontalalignment("right")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from matplotlib.textpath import text_to_path
 
 from analysis.files import replacing
 
-PNG_DPI = 200
+PNG_DPI, SCREEN_DPI = 200, 90
 POINTS_PER_INCH = 72
 HINTING = 1.04
 FONT = "DejaVu Sans"
@@ -131,8 +132,19 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     """Write `stem.png` and `stem.svg`; equal figures are equal SVG files (no date, fixed ids)."""
     png, svg = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     with house_style():
+        # Laid out once and not anew for each file: that takes as long as drawing.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         with replacing(png) as temporary:
             figure.savefig(temporary, dpi=PNG_DPI, metadata={"Software": None})
         with replacing(svg) as temporary:
             figure.savefig(temporary, metadata={"Date": None})
     return png, svg
+
+
+def as_png(figure: Figure) -> bytes:
+    """The figure as a PNG at screen resolution, for `IPython.display.Image` in a notebook."""
+    buffer = BytesIO()
+    with house_style():
+        figure.savefig(buffer, format="png", dpi=SCREEN_DPI, metadata={"Software": None})
+    return buffer.getvalue()

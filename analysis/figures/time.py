@@ -28,8 +28,8 @@ HEIGHT_IN, LEAST_STEP_IN, LABEL_GAP_IN = 2.3, 0.55, 0.2
 MARKERS = "osD^v<>P"
 SHADES = matplotlib.colormaps["viridis"]
 MODEL = (
-    "Time is modelled, not measured: an upstream step and e downstream steps overlap and take max(R, e); "
-    "R = 1 means that both take the same time. Bar: 95% interval of the ratio of fresh examples."
+    "Time is modelled, not measured: an upstream step and e downstream steps overlap and take max(R, "
+    "e); R = 1 means that both take the same time. Bar: 95% interval of the ratio of fresh examples."
 )
 
 

@@ -10,8 +10,8 @@ from analysis.figures.panels import NOTHING_YET, curve_handles, panel_headings, 
 from analysis.figures.style import SMALL, house_style, insertion_colour, text_width_in
 
 CAPTION = (
-    "A search of n trials finds one that reaches the target if about one in n does. Shares by Kaplan and "
-    "Meier: beaten trials count up to where they were stopped, diverged ones as never reaching it."
+    "A search of n trials finds one that reaches the target if about one in n does. Shares by Kaplan "
+    "and Meier: beaten trials count up to where they were stopped, diverged ones as never reaching it."
 )
 SHARED = ["batch_size", "echo_factor", "echo_buffer"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import SupportsFloat
 
 import pandas as pd
 
@@ -23,9 +24,9 @@ def cell(value: object) -> str:
     """One value in words."""
     if value is None or value is pd.NA:
         return "·"
-    if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "dtype")):
+    if isinstance(value, (bool, str)) or not isinstance(value, SupportsFloat):
         return {"True": "yes", "False": "no"}.get(str(value), str(value))
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if math.isnan(number):
         return "·"
     if math.isinf(number):

@@ -30,6 +30,8 @@ def _lines(document: Document, images: Mapping[str, str]) -> Iterator[str]:
     for one in document.exhibits:
         if one.name in images:
             yield from (f"### {_plain(one.heading)}", "", f"![{_plain(one.heading)}]({images[one.name]})", "")
+    if document.missing:
+        yield from ("Not drawn:", "", *_items(document.missing), "")
     yield from ("## Tables", "")
     for name, table in document.tables.items():
         yield from (f"### {name}", "", *_frame(table), "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.claims import Claim
+from analysis.claims import Claim, Verdict
 from analysis.figures.style import save_figure
 from analysis.files import replacing, write_csv
 from analysis.material import Material
@@ -39,6 +39,11 @@ class Report:
     files: tuple[Path, ...]
 
     @property
+    def verdicts(self) -> Mapping[Verdict, int]:
+        """How many of the paper's findings have each verdict."""
+        return {one: sum(claim.verdict is one for claim in self.claims) for one in Verdict}
+
+    @property
     def figure3(self) -> pd.DataFrame:
         """The table of figure 3: a row a condition."""
         return self.tables["figure3"]
@@ -47,7 +52,7 @@ class Report:
 def write_report(plan: Plan, tracking_uri: str, folder: Path) -> Report:
     """Write the report of a study under `folder`, and attach its pages to the study's MLflow run.
 
-    Files: `report.html` (needs no other file), `report.md`, `figures/<name>.{png,svg}` and `tables/<name>.csv`;
+    Files: `report.html` (needs no other file), `report.md`, `figures/<name>.{png,svg}`, `tables/<name>.csv`;
     in `cache`, a copy of what was read. Works on a study that is unfinished or has not begun: what is missing
     is said. Files are replaced whole. Raises `UserError` if the store cannot be read or the folder not be
     written to.

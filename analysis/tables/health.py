@@ -33,7 +33,7 @@ def health(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
         planned[trial.search.condition] += 1
     rows = []
     for condition in plan.conditions:
-        rows_here = mine[[owner == condition for owner in owners]]
+        rows_here = mine.iloc[[at for at, owner in enumerate(owners) if owner == condition]]
         counts = rows_here["outcome"].value_counts()
         ended = {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
         spent = [float(rows_here[name].sum()) / 3600 for name in ("input_wait_s", "update_s", "evaluation_s")]

@@ -28,10 +28,10 @@ def tuning_cost(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
     """
     found = planned_results(plan, trials)
     conditions = [plan.trial_by_id[trial_id].search.condition for trial_id in found["trial_id"]]
-    budget = float(plan.spec.budget.fresh_examples)
     rows = []
     for condition in plan.conditions:
-        mine = found[[one == condition for one in conditions]]
+        budget = float(plan.spec.budget_of(condition)[0])
+        mine = found.iloc[[at for at, one in enumerate(conditions) if one == condition]]
         if not len(mine):
             continue
         is_reached = mine["outcome"] == Outcome.REACHED

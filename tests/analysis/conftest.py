@@ -148,7 +148,8 @@ class FilledStore:
 
     def __post_init__(self) -> None:
         self.client = MlflowClient(self.tracking_uri)
-        self.experiment_id = self.client.create_experiment("digits")
+        artifacts = (self.database.parent / "artifacts").as_uri()
+        self.experiment_id = self.client.create_experiment("digits", artifact_location=artifacts)
 
     def begin(self, trial: Trial) -> str:
         """A run with no more than its tags, as while a trial runs."""

@@ -1,0 +1,90 @@
+"""Two studies side by side: another machine, another version, another seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from analysis.results import SETTLED
+from analysis.statistics import summarise, welch_log_ratio
+from analysis.tables.planned import CONDITION_TYPES
+from study.errors import UserError
+from study.result import Outcome
+
+SIDES = ("first", "second")
+TYPES = CONDITION_TYPES | {
+    f"{name}_{side}": kind
+    for side in SIDES
+    for name, kind in {"searches": "int64", "reached": "int64", "mean": "float64"}.items()
+}
+TYPES |= {"same_question": "bool"} | dict.fromkeys(("ratio", "ratio_low", "ratio_high"), "float64")
+
+
+def compare(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """A row a condition of either study, from their tables of trials (`analysis.load`).
+
+    Columns, after the condition's own: for each side the `searches` with a result, how many `reached` the
+    target, and the `mean` of their fresh examples to it; `same_question`: both sides have the same searches
+    (ids, which change with target, budget, space, seed and protocol); `ratio` of the second side's geometric
+    mean to the first's, with its 95% Welch interval, NaN ends where a search of either side did not reach it.
+
+    Raises `UserError` where the two were run under different protocol versions: they do not compare.
+    """
+    _refuse_other_protocols(first, second)
+    sides = [_searches(trials) for trials in (first, second)]
+    keys = list(CONDITION_TYPES)
+    conditions = pd.concat([side[keys] for side in sides]).drop_duplicates().sort_values(keys)
+    rows = []
+    for condition in conditions.to_dict("records"):
+        mine = [side[(side[keys] == pd.Series(condition)).all(axis=1)] for side in sides]
+        reached = [side["fresh_examples_to_target"].dropna() for side in mine]
+        row = dict(condition)
+        for name, side, values in zip(SIDES, mine, reached, strict=True):
+            row |= {f"searches_{name}": len(side), f"reached_{name}": len(values)}
+            row |= {f"mean_{name}": summarise(list(values)).mean}
+        ratio = welch_log_ratio(list(reached[1]), list(reached[0]))
+        complete = all(len(values) == len(side) for values, side in zip(reached, mine, strict=True))
+        row |= {"same_question": set(mine[0]["search_id"]) == set(mine[1]["search_id"])}
+        row |= {"ratio": ratio.estimate}
+        row |= {f"ratio_{end}": getattr(ratio, end) if complete else float("nan") for end in ("low", "high")}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(TYPES)).astype(TYPES)
+
+
+def comparison_remarks(table: pd.DataFrame) -> Iterator[str]:
+    """What to mind: conditions of one side alone, other questions, and results that differ."""
+    both = table[(table["searches_first"] > 0) & (table["searches_second"] > 0)]
+    if alone := len(table) - len(both):
+        yield f"{alone} of {len(table)} conditions have results in one of the two studies only."
+    if others := int((~both["same_question"]).sum()):
+        yield (
+            f"{others} of {len(both)} conditions are not the same question in both: the target, the "
+            "budget, the metaparameters, the seed or the repeats differ."
+        )
+    apart = both[(both["ratio_high"] < 1) | (both["ratio_low"] > 1)]
+    if len(both):
+        yield (
+            f"In {len(apart)} of {len(both)} conditions the two differ by more than their repeats "
+            "explain (95% interval of the ratio without 1; by chance about 1 in 20)."
+        )
+
+
+def _searches(trials: pd.DataFrame) -> pd.DataFrame:
+    """A row a search with a result: its condition, and the fewest fresh examples to the target (or NaN)."""
+    found = trials[trials["outcome"].isin(SETTLED)]
+    reached = found["fresh_examples_to_target"].where(found["outcome"] == Outcome.REACHED)
+    keys = list(CONDITION_TYPES)
+    table = found[[*keys, "search_id"]].assign(fresh_examples_to_target=reached).astype(CONDITION_TYPES)
+    by_search = table.groupby([*keys, "search_id"], sort=False)["fresh_examples_to_target"]
+    return by_search.min().reset_index()
+
+
+def _refuse_other_protocols(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    versions = [sorted(set(map(int, one["protocol_version"].dropna()))) for one in (first, second)]
+    if versions[0] and versions[1] and versions[0] != versions[1]:
+        names = [" and ".join(map(str, found)) for found in versions]
+        raise UserError(
+            f"The first study was run under protocol version {names[0]}, the second under {names[1]}: "
+            "what they count differs, so they do not compare; run one of them anew."
+        )
