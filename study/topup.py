@@ -17,7 +17,7 @@ def topped_up(spec: StudySpec, stored: Mapping[str, StoredTrial]) -> Plan:
     Stays within `limits.trials`. Under `count: points` it is the plan of the study file.
     """
     plan = make_plan(spec)
-    while spec.search.count == "non_divergent":
+    while stored and spec.search.count == "non_divergent":
         found = [stored.get(trial.id) for trial in plan.trials]
         known = [ended_of(one) if one is not None and has_result(one) else None for one in found]
         points: dict[str, int] = {}
