@@ -3,17 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export MLFLOW_DISABLE_TELEMETRY := true
+export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test test-fast test-browser lint bench venv lock clean
 
 demo: venv  ## the first study, end to end: paper figure 3 on real digits
 	$(BIN)/echostudy run study/specs/digits.yaml
 
-test: lint  ## everything: style, types, all tests
-	$(BIN)/pytest
+test: lint test-fast  ## everything: style, types, all tests
+	$(BIN)/pytest -m "slow and not browser"
 
 test-fast: venv  ## what needs neither Ray nor a server, in two minutes
-	$(BIN)/pytest -m "not slow and not browser"
+	$(BIN)/pytest -n 2 -m "not slow and not browser"
 
 test-browser: venv  ## the report in a real Chromium; installs Debian's where it is missing and may
 	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq chromium; } \
