@@ -29,6 +29,7 @@ class LiveDisplay:
         self._running: Counter[str] = Counter()
         self._pace_since: float | None = None
         self._ended = 0
+        self._turns = 0
         self._left = status.left
         self._progress = Progress(
             TextColumn(f"[bold]{plan.spec.name}"),
@@ -49,6 +50,8 @@ class LiveDisplay:
     def paused(self, trial: Trial) -> None:
         """A trial has left its slot and waits for its next turn."""
         self._running[trial.search.condition.label] -= 1
+        self._turns += 1
+        self._print_line_if_due()
 
     def added(self, trials: Collection[Trial]) -> None:
         """Trials have come to the plan, to make up for diverged ones."""
@@ -69,6 +72,9 @@ class LiveDisplay:
         self._pace_since = self._pace_since or time.monotonic()
         self._left -= record.outcome.is_result
         self._progress.update(self._task, advance=int(record.outcome.is_result), time_left=self._time_left())
+        self._print_line_if_due()
+
+    def _print_line_if_due(self) -> None:
         if not self._console.is_terminal and time.monotonic() >= self._next_line_at:
             self._print_line()
 
@@ -97,7 +103,9 @@ class LiveDisplay:
     def _print_line(self) -> None:
         done = sum(one.done for one in self._conditions.values())
         self._console.print(
-            f"{done} of {done + self._left} trials done, {self._time_left()}", highlight=False
+            f"{done} of {done + self._left} trials done after {self._turns + self._ended} turns, "
+            f"{self._time_left()}",
+            highlight=False,
         )
         self._next_line_at = time.monotonic() + PLAIN_LINE_EVERY_S
 
