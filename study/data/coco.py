@@ -174,14 +174,14 @@ def _annotated(
             kind, what = fault
             faults.found(kind, f"annotation {one['id']} (image {image['id']}) {what}")
             continue
-        boxes.append(np.clip(box, 0, (width, height, width, height)))
+        boxes.append(box)
         chosen.append(labels[one["category_id"]])
         crowd.append(bool(one.get("iscrowd", 0)))
     return AnnotatedImage(
         path,
         width,
         height,
-        np.array(boxes, np.float32).reshape(-1, 4),
+        np.array(boxes).reshape(-1, 4).clip(0, (width, height, width, height)).astype(np.float32),
         np.array(chosen, np.int64),
         np.array(crowd, np.bool_),
     )
@@ -201,15 +201,16 @@ def _fault(
 ) -> tuple[str, str] | None:
     """What kind of fault an annotation has and a phrase that says it, or None."""
     left, top, right, bottom = box
-    shown = f"[{left:g}, {top:g}, {right:g}, {bottom:g}]"
     if category not in labels:
         return "unknown category", f"has category {category!r}, which is not listed"
     if not all(map(math.isfinite, box)):
         return "no box", "has a bbox that is not four numbers"
-    if min(right - left, bottom - top) <= NARROWEST:
-        return "no area", f"has a box without area, {shown} (left, top, right, bottom)"
     if min(left, top) < -ROUNDING or right > width + ROUNDING or bottom > height + ROUNDING:
-        return "outside", f"has a box outside its image of {width} x {height} pixels, {shown}"
+        return "outside", f"has a box outside its image of {width} x {height} pixels, {_shown(box)}"
     if min(right, width) - max(left, 0) <= NARROWEST or min(bottom, height) - max(top, 0) <= NARROWEST:
-        return "no area", f"has a box without area within its image of {width} x {height} pixels, {shown}"
+        return "no area", f"has a box without area in its image of {width} x {height} pixels, {_shown(box)}"
     return None
+
+
+def _shown(box: tuple[float, float, float, float]) -> str:
+    return f"{[float(f'{end:g}') for end in box]} (left, top, right, bottom)"
