@@ -42,7 +42,7 @@ def one_reached(results):
         "examples_consumed": 512.0,
         "buffer_examples": 0,
     }
-    writer = StudyWriter(open_store(results.tracking_uri), plan, None, {})
+    writer = StudyWriter(open_store(results.tracking_uri), plan, results.artifacts.as_uri(), {})
     record = TrialRecord(
         trial, plan.spec.rule, [Evaluation(512.0, 16, values)], Outcome.REACHED, slot_s=0.5, warm=True
     )
