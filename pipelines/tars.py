@@ -7,12 +7,16 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import fsspec  # type: ignore[import-untyped]
 
 from pipelines.sources import SourceError
 
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
+_MOST_ZEROS = 3 * tarfile.RECORDSIZE
+"""How many zero bytes a sound tar may end with. Two empty blocks and the rest of a record are usual."""
+_GZIP_TRAILER = 8
 
 
 class DamagedShardError(SourceError):
@@ -27,8 +31,9 @@ def examples_in(shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
     library. The tar may be compressed.
 
     Raises:
-        DamagedShardError: the tar is truncated or corrupt. The example before the damage is left out too: it
-            may lack files.
+        DamagedShardError: the tar is truncated or corrupt: that may also show in what follows its end marker,
+            in the marker's absence, or in there being no files. The example before the damage is left out
+            too: it may lack files.
         SourceError: it cannot be read, for another reason.
     """
     given = position = 0
@@ -38,8 +43,7 @@ def examples_in(shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
             tarfile.open(fileobj=file, mode="r|*", tarinfo=_StrictMember) as archive,
         ):
             try:
-                files = (member for member in archive if member.isfile())
-                for name, members in groupby(files, key=lambda member: _split(member.name)[0]):
+                for name, members in groupby(_files(archive), key=lambda member: _split(member.name)[0]):
                     yield name, {_split(member.name)[1]: _content(archive, member) for member in members}
                     given += 1
             finally:
@@ -71,7 +75,31 @@ class _StrictMember(tarfile.TarInfo):
         except tarfile.HeaderError as error:
             if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]  # not in the stubs
                 raise
+            if isinstance(error, tarfile.EmptyHeaderError):  # type: ignore[attr-defined]  # likewise
+                raise tarfile.ReadError("it ends without an end marker") from error
             raise tarfile.ReadError(str(error)) from error
+
+
+def _files(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """The files of a tar, and then the proof that it ends there: zeros in its midst look like its end."""
+    is_empty = True
+    for member in archive:
+        is_empty = False
+        if member.isfile():
+            yield member
+    stream: Any = archive.fileobj
+    zeros = tarfile.BLOCKSIZE
+    while block := stream.read(tarfile.BLOCKSIZE):
+        if block.strip(b"\0"):
+            raise tarfile.ReadError(f"data follow the end marker at byte {archive.offset}")
+        zeros += len(block)
+        if zeros > _MOST_ZEROS:
+            raise tarfile.ReadError(f"from byte {archive.offset} on there are more zeros than end a tar")
+    unpacker = getattr(stream, "cmp", None)
+    if unpacker is not None and unpacker.unused_data[_GZIP_TRAILER:].strip(b"\0"):
+        raise tarfile.ReadError("data follow its compressed part")
+    if is_empty:
+        raise tarfile.ReadError("it has no files")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

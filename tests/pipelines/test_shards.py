@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import threading
@@ -238,7 +239,7 @@ def test_a_source_that_ends_before_the_first_batch_is_named(shards: list[Path], 
         next(pipeline(TarSource(shards, decode), batch_size=26))
     (tmp_path / "empty.tar").write_bytes(tar_bytes([]))
     with pytest.raises(SourceError, match="ended after 0 examples"):
-        next(pipeline(TarSource(tmp_path / "empty.tar", decode)))
+        next(pipeline(TarSource(tmp_path / "empty.tar", decode, on_error="skip")))
 
 
 @settings(max_examples=80, deadline=None)
@@ -279,6 +280,53 @@ def test_a_shard_with_a_spoilt_header_is_named_though_tarfile_would_take_it_for_
     (tmp_path / "spoilt.tar").write_bytes(content)
     with pytest.raises(DamagedShardError, match=rf"byte {block and 1024 * block + 512}, after"):
         list(examples_in(str(tmp_path / "spoilt.tar")))
+
+
+FULL = shard_bytes(0, 20)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+@pytest.mark.parametrize(
+    ("content", "examples", "complaint"),
+    [
+        (FULL[:10240] + bytes(512) + FULL[10752:], 4, "data follow the end marker at byte 10240"),
+        (FULL[:11264] + bytes(512) + FULL[11776:], 5, "data follow the end marker at byte 11264"),
+        (
+            FULL[:10240] + bytes(len(FULL) - 10240),
+            4,
+            "from byte 10240 on there are more zeros than end a tar",
+        ),
+        (FULL + shard_bytes(1, 3), 19, "data follow the end marker at byte 40960"),
+        (FULL[:40960], 19, "it ends without an end marker"),
+        (tar_bytes([]), 0, "it has no files"),
+        (bytes(50_000), 0, "from byte 0 on there are more zeros than end a tar"),
+    ],
+)
+def test_zeros_in_a_shard_do_not_pass_for_its_end(
+    tmp_path: Path, content: bytes, examples: int, complaint: str, mode: str
+) -> None:
+    path = tmp_path / "holed.tar"
+    path.write_bytes(gzip.compress(content) if mode == "w:gz" else content)
+    with pytest.raises(DamagedShardError, match=rf"after {examples} examples \({complaint}\); fetch it anew"):
+        list(examples_in(str(path)))
+    (tmp_path / "sound.tar").write_bytes(shard_bytes(1, 6))
+    source = TarSource([tmp_path / "sound.tar", path], decode, on_error="skip")
+    stream = pipeline(source, batch_size=6)
+    ids = ids_by_ordinal(stream, 6 + examples)
+    assert sorted(ids) == [*range(6), *range(2**32, 2**32 + examples)]
+    assert stream.ledger.skipped >= 1
+
+
+@pytest.mark.parametrize("zeros", [0, 512, 1024, 10240, 20480])
+def test_the_zeros_that_fill_up_a_last_record_are_no_damage(tmp_path: Path, zeros: int) -> None:
+    (tmp_path / "padded.tar").write_bytes(FULL[: 40960 + 512] + bytes(zeros))
+    assert len(list(examples_in(str(tmp_path / "padded.tar")))) == 20
+
+
+def test_a_second_tar_behind_a_compressed_one_is_no_silence(tmp_path: Path) -> None:
+    (tmp_path / "both.tar.gz").write_bytes(2 * shard_bytes(0, 5, mode="w:gz"))
+    with pytest.raises(DamagedShardError, match="data follow its compressed part"):
+        list(examples_in(str(tmp_path / "both.tar.gz")))
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
