@@ -12,6 +12,7 @@ from pipelines.checks import whole_number
 from pipelines.exchange import Ints
 from pipelines.gather import Field, common_length
 from pipelines.pixels import Array
+from pipelines.workers import tell_of_deaths_when_read, tells_of_death
 
 Pair = tuple[Any, Any]
 """An input and a target, or a stack of each."""
@@ -130,6 +131,18 @@ class DatasetSource:
         Raises:
             SourceError: a worker died, or examples cannot be stacked. Errors of the data set pass through.
         """
+        try:
+            yield from self._stacked(groups)
+        except (RuntimeError, OSError, EOFError) as error:
+            if not (self._workers and tells_of_death(error)):
+                raise
+            reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(". ")
+            raise SourceError(
+                f"A worker process that reads the {type(self._dataset).__name__} died ({reason}); give it "
+                "more memory, or read with workers=0 to see what happens."
+            ) from error
+
+    def _stacked(self, groups: Iterable[Ints]) -> Iterator[Pair]:
         loader = DataLoader(
             self._dataset,
             batch_sampler=(ids.tolist() for ids in groups),
@@ -138,19 +151,9 @@ class DatasetSource:
             generator=torch.Generator(),  # or torch would draw from its global one
         )
         reading = iter(loader)
-        while True:
-            try:
-                stacked = next(reading)
-            except StopIteration:
-                return
-            except RuntimeError as error:
-                if "DataLoader worker (pid" not in str(error):
-                    raise
-                raise SourceError(
-                    f"A worker process that reads the {type(self._dataset).__name__} died "
-                    f"({str(error).splitlines()[0].rstrip('. ')}); give it more memory, or read with "
-                    "workers=0 to see what happens."
-                ) from error
+        if self._workers:
+            tell_of_deaths_when_read(reading)
+        for stacked in reading:
             if isinstance(stacked, str):
                 raise SourceError(stacked)
             yield stacked

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from itertools import islice
 from multiprocessing import active_children
@@ -15,6 +16,7 @@ from torch.utils.data import IterableDataset, TensorDataset
 from pipelines import DatasetSource, EchoSpec, MapSource, MemorySource, Pipeline, SourceError
 from pipelines.sources import stack
 from pipelines.testing import assert_resumes_exactly
+from pipelines.workers import tells_of_death
 
 IMAGES = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (17, 3, 4), dtype=np.uint8))
 LABELS = torch.arange(17)
@@ -114,6 +116,39 @@ def test_a_worker_that_dies_is_one_sentence(ahead: int) -> None:
     with pytest.raises(SourceError, match=r"reads the Killed died \(DataLoader worker .*workers=0") as caught:
         next(stream)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_the_death_of_a_worker_is_told_by_next_alone(ahead: int) -> None:
+    with make(DatasetSource(Pictures(), workers=1)).prefetch(ahead) as stream:
+        next(stream)
+        (worker,) = active_children()
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.join()
+        state = stream.state_dict()
+        with pytest.raises(SourceError, match="A worker process that reads the Pictures died"):
+            list(islice(stream, 50))
+        stream.load_state_dict(state)
+        assert len(list(islice(stream, 3))) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "is_death"),
+    [
+        (RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. "), True),
+        (FileNotFoundError(2, "No such file or directory"), True),
+        (ConnectionResetError(104, "Connection reset by peer"), True),
+        (EOFError(), True),
+        (FileNotFoundError("Caught FileNotFoundError in DataLoader worker process 0.\nOriginal"), False),
+        (RuntimeError("picture 3 is torn"), False),
+        (PermissionError(13, "Permission denied"), False),
+    ],
+)
+def test_a_broken_pipe_tells_of_a_death_but_an_error_of_the_data_set_does_not(
+    error: Exception, is_death: bool
+) -> None:
+    assert tells_of_death(error) == is_death
 
 
 @pytest.mark.parametrize("workers", [0, 1])
