@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -41,10 +41,11 @@ class Exhibit:
     missing: str = ""
 
 
-def exhibits(material: Material) -> Iterator[Exhibit]:
-    """All figures that a study can have, in the order of the paper, then our own; drawn one by one."""
-    for make in _MAKERS:
-        yield make(material)
+def exhibits(material: Material, names: Collection[str] | None = None) -> Iterator[Exhibit]:
+    """The figures of those names (all), in the order of the paper, then our own; drawn one by one."""
+    for name in NAMES:
+        if names is None or name in names:
+            yield exhibit(material, name)
 
 
 def exhibit(material: Material, name: str) -> Exhibit:

@@ -149,7 +149,7 @@ def run(
         raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
     remember(study, folder, cost)
     study, status = _study(spec, results, settings, smoke)
-    show_report(out, study, folder)
+    show_report(out, study, folder, quick=smoke)
     _print_crashes(status, folder.logs(study.spec.name))
     if status.left:
         raise typer.Exit(1)

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from study.plan import Plan
 
 
-def show_report(out: Console, study: Plan, folder: ResultsFolder) -> None:
-    """Write the report; its main table, advice and sentences on the terminal, and where the rest is."""
+def show_report(out: Console, study: Plan, folder: ResultsFolder, *, quick: bool = False) -> None:
+    """Write the report; its main table, advice and sentences on the terminal, and where the rest is.
+
+    `quick`: with figure 3 alone; to draw them all takes some ten seconds.
+    """
+    from analysis.gallery import NAMES
     from analysis.report import write_report
 
-    written = write_report(study, folder.tracking_uri, folder.study(study.spec.name))
+    written = write_report(
+        study, folder.tracking_uri, folder.study(study.spec.name), ["figure3"] if quick else NAMES
+    )
     out.print(result_table(study, written.figure3))
     _say(out, written.sentences)
     _say(out, ["", *written.advice])

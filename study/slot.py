@@ -30,21 +30,26 @@ REPORT_EVERY_S = 1.0
 
 CHECKPOINT_EVERY_S = 20.0
 
+LEAST_TURN_S = 2.0
+"""Laying a trial aside and going on with it costs about 0.06 s: too much for trials of a second or two."""
+
 
 class Slot:
     """A process's trials: they share the loaded workloads, and what it cost to load them.
 
     Prepares the process: `threads` CPU threads, and reproducible kernels; `gpu`: use the one that is visible
     (some GPU kernels have no reproducible form: those are used all the same).
-    `folder` is the study's, for checkpoints and logs.
+    `folder` is the study's, for checkpoints and logs. No trial is laid aside before it has had its slot for
+    `least_turn_s`.
     """
 
-    def __init__(self, folder: Path, *, threads: int, gpu: bool) -> None:
+    def __init__(self, folder: Path, *, threads: int, gpu: bool, least_turn_s: float = LEAST_TURN_S) -> None:
         torch.set_num_threads(threads)
         self._device = torch.device("cuda" if gpu and torch.cuda.is_available() else "cpu")
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, cuBLAS is not reproducible
         torch.use_deterministic_algorithms(True, warn_only=self._device.type == "cuda")
         self._folder = folder
+        self._least_turn_s = least_turn_s
         self._workloads: dict[tuple[str, WorkloadOptions], Workload] = {}
         self._slot_since = time.perf_counter()
         self._trials = 0
@@ -52,9 +57,11 @@ class Slot:
     def begin(self, job: TrialJob, bound: Rank | None, until: int | None = None) -> None:
         """Take the next trial; `bound` is the best rank of its search so far.
 
-        After `until` evaluations it is laid aside with its checkpoint, and another slot may go on with it.
+        After `until` evaluations (or more, see `least_turn_s`) it is laid aside with its checkpoint, and
+        another slot may go on with it.
         """
         self._until = math.inf if until is None else until
+        self._lay_aside_from = time.perf_counter() + self._least_turn_s
         self._trials += 1
         self._job, self._bound = job, bound
         self._checkpoint = Checkpoint(self._folder, job.trial_id)
@@ -69,7 +76,7 @@ class Slot:
         report_at = time.perf_counter() + REPORT_EVERY_S
         try:
             run = self._run or self._start()
-            while run.outcome is None and len(run.done) < self._until and time.perf_counter() < report_at:
+            while run.outcome is None and not self._is_over(run) and time.perf_counter() < report_at:
                 if next(self._evaluations, None) is not None:
                     self._checkpoint_if_due(run)
             return self._report(run, run.outcome)
@@ -78,7 +85,7 @@ class Slot:
             return self._report(self._run, Outcome.CRASHED, _last_line(error))
 
     def _report(self, run: TrialRun | None, outcome: Outcome | None, error: str = "") -> TrialReport:
-        paused = run is not None and outcome is None and len(run.done) >= self._until
+        paused = run is not None and outcome is None and self._is_over(run)
         if paused:
             self._lay_aside()
         now = time.perf_counter()
@@ -99,6 +106,10 @@ class Slot:
         )
         self._reported += len(evaluations)
         return report
+
+    def _is_over(self, run: TrialRun) -> bool:
+        """True if the trial's turn is over, and the trial itself is not."""
+        return len(run.done) >= self._until and time.perf_counter() >= self._lay_aside_from
 
     def _write_log(self) -> None:
         """Keep the traceback of a crashed trial where `TrialRecord.error` can point to it."""

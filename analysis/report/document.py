@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.advice import advice
 from analysis.checks import checks
 from analysis.claims import Claim, claims
-from analysis.gallery import Exhibit, exhibits
+from analysis.gallery import NAMES, Exhibit, exhibits
 from analysis.material import Material
 from analysis.sentences import findings, remarks
 from analysis.statistics import LEVEL
@@ -72,8 +72,11 @@ class Document:
     provenance: Mapping[str, str]
 
 
-def document(material: Material, tags: Mapping[str, str]) -> Document:
-    """All that there is to say of a study; `tags` are those of its MLflow run (none if it has not begun)."""
+def document(material: Material, tags: Mapping[str, str], figures: Collection[str] = NAMES) -> Document:
+    """All that there is to say of a study; `tags` are those of its MLflow run (none if it has not begun).
+
+    `figures` are the names of those to draw.
+    """
     plan, trials = material.plan, material.trials
     saving = share_saved(plan, trials)
     tables = {
@@ -83,7 +86,7 @@ def document(material: Material, tags: Mapping[str, str]) -> Document:
         "sensitivity": material.sensitivity,
         "cost": cost(plan, trials),
     }
-    shown = tuple(exhibits(material))
+    shown = tuple(exhibits(material, figures))
     return Document(
         title=f"{plan.spec.name}: {plan.spec.workload}, {_target(material)}",
         state=_state(material),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.claims import Claim, Verdict
 from analysis.figures.style import save_figure
 from analysis.files import replacing, write_csv
+from analysis.gallery import NAMES
 from analysis.material import Material
 from analysis.report.artifacts import attach, study_tags
 from analysis.report.document import Document, document
@@ -49,17 +50,17 @@ class Report:
         return self.tables["figure3"]
 
 
-def write_report(plan: Plan, tracking_uri: str, folder: Path) -> Report:
+def write_report(plan: Plan, tracking_uri: str, folder: Path, figures: Collection[str] = NAMES) -> Report:
     """Write the report of a study under `folder`, and attach its pages to the study's MLflow run.
 
     Files: `report.html` (needs no other file), `report.md`, `figures/<name>.{png,svg}`, `tables/<name>.csv`;
     in `cache`, a copy of what was read. Works on a study that is unfinished or has not begun: what is missing
-    is said. Files are replaced whole. Raises `UserError` if the store cannot be read or the folder not be
+    is said. `figures` are the names of those to draw. Files are replaced whole. Raises `UserError` if the store cannot be read or the folder not be
     written to.
     """
     try:
         material = Material.of(plan, tracking_uri, folder / "cache")
-        content = document(material, study_tags(plan.spec.name, tracking_uri))
+        content = document(material, study_tags(plan.spec.name, tracking_uri), figures)
         tables = {one.name: one.table for one in content.exhibits if len(one.table.columns)}
         tables |= content.tables
         images = _save_figures(content, folder / "figures")

@@ -32,7 +32,7 @@ def turn(slot, job, until):
 
 def test_a_trial_laid_aside_in_every_rung_ends_as_one_that_ran_through(job, tmp_path):
     through, expected = turn(Slot(tmp_path / "a", threads=1, gpu=False), job, None)
-    slots = [Slot(tmp_path / "b", threads=1, gpu=False) for _ in range(2)]
+    slots = [Slot(tmp_path / "b", threads=1, gpu=False, least_turn_s=0) for _ in range(2)]
     first, curve = turn(slots[0], job, 2)
     assert first.paused
     assert first.outcome is None
@@ -49,3 +49,9 @@ def test_a_trial_laid_aside_in_every_rung_ends_as_one_that_ran_through(job, tmp_
     assert (last.outcome, through.outcome) == (Outcome.MISSED, Outcome.MISSED)
     assert curve == expected
     assert not last.paused
+
+
+def test_a_trial_of_a_second_is_not_laid_aside(job, tmp_path):
+    last, curve = turn(Slot(tmp_path, threads=1, gpu=False, least_turn_s=60), job, 2)
+    assert last.outcome is Outcome.MISSED
+    assert len(curve) == 5
