@@ -55,7 +55,9 @@ def write_report(plan: Plan, tracking_uri: str, folder: Path, figures: Collectio
 
     Files: `report.html` (needs no other file), `report.md`, `figures/<name>.{png,svg}`, `tables/<name>.csv`;
     in `cache`, a copy of what was read. Works on a study that is unfinished or has not begun: what is missing
-    is said. `figures` are the names of those to draw. Files are replaced whole. Raises `UserError` if the store cannot be read or the folder not be
+    is said. `figures` are the names of those to draw. Files are replaced whole.
+
+    Raises `UserError` if the store cannot be read or the folder not be
     written to.
     """
     try:
