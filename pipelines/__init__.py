@@ -4,6 +4,7 @@ from pipelines.augment import Augmentation, Compose, RandomCrop, RandomFlip, Ran
 from pipelines.batch import Batch
 from pipelines.draws import Draws
 from pipelines.echo import INSERTION_POINTS, EchoSpec
+from pipelines.held import ChangedInPlaceError
 from pipelines.ledger import Ledger
 from pipelines.pipeline import Pipeline
 from pipelines.prefetch import Prefetch
@@ -16,6 +17,7 @@ __all__ = [
     "INSERTION_POINTS",
     "Augmentation",
     "Batch",
+    "ChangedInPlaceError",
     "Compose",
     "DatasetSource",
     "Draws",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -21,13 +22,14 @@ class EchoPass(Iterator[Any]):
         emitted: elements handed out so far.
     """
 
-    def __init__(self, elements: Iterator[Any], ratio: Fraction, slots: int, seed: int, deep: bool) -> None:
+    def __init__(
+        self, elements: Iterator[Any], ratio: Fraction, slots: int, seed: int, hold: type[Held]
+    ) -> None:
         self._elements = elements
         self._emissions, self._per_elements = ratio.as_integer_ratio()
-        self._shared = ratio > 1
         self._capacity = max(1, slots)
         self._seed = seed
-        self._deep = deep
+        self._hold = hold
         self._slots: list[Held] = []
         self._hole = 0  # the slot emptied last
         self._current: Held | None = None  # the element read last
@@ -37,13 +39,19 @@ class EchoPass(Iterator[Any]):
         self._stand_after(0)
 
     def __next__(self) -> Any:
-        self._refill()
-        if not self._slots:
+        held = self._emit()
+        if held is None:
             raise StopIteration
-        self._hole = next(self._draws) * len(self._slots) >> 32
-        self.emitted += 1
-        held = self._slots[self._hole]
-        return held.copy() if self._shared else held.element
+        return held.copy()
+
+    def skip(self, emissions: int) -> int:
+        """Let so many copies go, without making them; returns how many there were."""
+        for skipped in range(emissions):
+            held = self._emit()
+            if held is None:
+                return skipped
+            held.left -= 1
+        return emissions
 
     @property
     def finished(self) -> bool:
@@ -75,8 +83,11 @@ class EchoPass(Iterator[Any]):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Stand where `state` was taken, on elements that go on there."""
         numbered = zip(state["elements"], state["numbers"], strict=True)
-        held = [Held(element, number, self._deep) for element, number in numbered]
-        empty = Held(None, -1, self._deep)
+        to_come = Counter([*state["slots"], *[state["current"]] * state["left"]])
+        held = [
+            self._hold(element, number, to_come[place]) for place, (element, number) in enumerate(numbered)
+        ]
+        empty = Held(None, -1, 0)
         self._slots = [empty if place == -1 else held[place] for place in state["slots"]]
         self._current = None if state["current"] == -1 else held[state["current"]]
         self._left, self._read, self._ended = state["left"], state["read"], state["ended"]
@@ -87,6 +98,15 @@ class EchoPass(Iterator[Any]):
         """Let the next draw be that of emission number `emitted`: 32 random bits each."""
         self.emitted = emitted
         self._draws = random_halves(self._seed, "echo buffer", start=emitted)
+
+    def _emit(self) -> Held | None:
+        """What the next emission is a copy of."""
+        self._refill()
+        if not self._slots:
+            return None
+        self._hole = next(self._draws) * len(self._slots) >> 32
+        self.emitted += 1
+        return self._slots[self._hole]
 
     def _refill(self) -> None:
         """Fill the buffer, at first; later the slot emptied last."""
@@ -103,17 +123,16 @@ class EchoPass(Iterator[Any]):
 
     def _incoming(self) -> Held | None:
         """The next emission of the echo stage."""
-        if not self._left:
-            if self._ended or not self._read_one():
-                return None
-            p, q = self._emissions, self._per_elements
-            self._left = self._read * p // q - (self._read - 1) * p // q
+        if not self._left and (self._ended or not self._read_one()):
+            return None
         self._left -= 1
         return self._current
 
     def _read_one(self) -> bool:
         for element in self._elements:
-            self._current = Held(element, self._read, self._deep)
+            p, q = self._emissions, self._per_elements
+            self._left = (self._read + 1) * p // q - self._read * p // q
+            self._current = self._hold(element, self._read, self._left)
             self._read += 1
             return True
         if not self._read:

@@ -1,16 +1,19 @@
-"""What a wrapper holds for later copies, and how it keeps the consumer's hands off it."""
+"""What a wrapper holds for later copies, and how it keeps the consumer's and the loader's hands off it."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, MutableMapping, MutableSequence
-from typing import Any, cast
+import dataclasses
+from collections import UserDict, UserList, deque
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 
-_LEAVES = frozenset({torch.Tensor, np.ndarray, int, float, bool, str, bytes, bytearray, type(None)})
-"""The common ones, known without asking what they can do."""
+_ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
+_LEAVES = _ATOMS | {torch.Tensor, np.ndarray}
+"""The common ones, known without asking what they can do; atoms cannot be changed."""
 
 
 class ChangedInPlaceError(ValueError):
@@ -18,31 +21,20 @@ class ChangedInPlaceError(ValueError):
 
 
 class Held:
-    """An element of somebody's loader, by reference, to be handed out several times.
+    """An element of somebody's loader, as it is: for factor 1, where there are no later copies.
 
-    Every copy has dicts, lists and tuples of its own, so that `batch.pop("label")` reaches no other copy. The
-    leaves in them are shared:
-
-    - a tensor is handed out as an alias of its own (so `requires_grad_()` and `.grad` reach no other copy),
-      and its version counter is compared before each copy. That sees every in-place operation of torch,
-      whoever made it, except through `.data`, through memory lent to NumPy, and on tensors made in inference
-      mode.
-    - an array is handed out as a read-only view, so that NumPy refuses to change it.
-    - anything else is handed out as it is, unwatched.
-
-    A loader that fills the same array again and again needs a copy of its own in front of the wrapper.
-
-    With `deep`, each copy is a deep copy, and the consumer may do with it as he likes.
+    Attributes:
+        element: what is held.
+        number: which element of the pass it is, from 0.
+        left: copies that have not been handed out yet.
     """
 
-    __slots__ = ("_deep", "_watched", "element", "number")
+    __slots__ = ("element", "left", "number")
 
-    def __init__(self, element: Any, number: int, deep: bool) -> None:
+    def __init__(self, element: Any, number: int, copies: int) -> None:
         self.element = element
         self.number = number
-        self._deep = deep
-        self._watched: list[tuple[torch.Tensor, int]] = []
-        _through(element, self._watch)
+        self.left = copies
 
     def copy(self) -> Any:
         """The element for the consumer.
@@ -51,7 +43,52 @@ class Held:
             ChangedInPlaceError: it is no longer what it was when it was read.
         """
         self.require_unchanged()
-        return _through(self.element, _own if self._deep else _alias)
+        self.left -= 1
+        return self._last() if self.left < 1 else self._another()
+
+    def require_unchanged(self) -> None:
+        """`ChangedInPlaceError` if it can be seen that the element is not what it was when it was read."""
+
+    def _another(self) -> Any:
+        return self.element
+
+    def _last(self) -> Any:
+        return self.element
+
+
+class OwnedHeld(Held):
+    """A deep copy, made when the element is read: the loader may use its memory again.
+
+    Every copy but the last is a deep copy of that, and the consumer may do with it as he likes. So an
+    emission costs one copy of its bytes.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, element: Any, number: int, copies: int) -> None:
+        super().__init__(through(element, own), number, copies)
+
+    def _another(self) -> Any:
+        return through(self.element, own)
+
+
+class WatchedHeld(Held):
+    """As `OwnedHeld`, but tensors are not copied: they are shared by all copies, and watched.
+
+    A tensor is handed out as an alias of its own (so `requires_grad_()` and `.grad` reach no other copy), and
+    its version counter is compared before each copy. That sees every in-place operation of torch, the
+    consumer's or the loader's, on the tensor or on another view of its storage. It does not see writes
+    through `tensor.data`, nor through the memory that `tensor.numpy()` lends.
+
+    Tensors without a counter to rely on are copied once, when they are read: those of inference mode, and
+    those on memory that belongs to NumPy.
+    """
+
+    __slots__ = ("_watched",)
+
+    def __init__(self, element: Any, number: int, copies: int) -> None:
+        self._watched: list[tuple[torch.Tensor, int]] = []
+        super().__init__(through(element, self._watch), number, copies)
 
     def require_unchanged(self) -> None:
         """`ChangedInPlaceError` unless all tensors are what they were when they were read."""
@@ -63,49 +100,91 @@ class Held:
                     "give the wrapper copy=True."
                 )
 
+    def _another(self) -> Any:
+        return through(self.element, _lend)
+
+    def _last(self) -> Any:
+        return through(self.element, _alias)
+
     def _watch(self, leaf: Any) -> Any:
-        if isinstance(leaf, torch.Tensor) and not leaf.is_inference():
-            self._watched.append((leaf, leaf._version))
+        if not isinstance(leaf, torch.Tensor):
+            return own(leaf)
+        if leaf.is_inference() or _on_borrowed_memory(leaf):
+            with torch.inference_mode(False):
+                leaf = leaf.clone()
+        self._watched.append((leaf, leaf._version))
         return leaf
 
 
-def _own(leaf: Any) -> Any:
-    """A deep copy; of a tensor just its own part of the storage, all of which deepcopy would take."""
-    return leaf.clone() if isinstance(leaf, torch.Tensor) else copy.deepcopy(leaf)
+def _on_borrowed_memory(tensor: torch.Tensor) -> bool:
+    """Whether somebody else, as a rule NumPy, may write to it unseen; memory shared by workers is torch's."""
+    if type(tensor) is not torch.Tensor or tensor.layout is not torch.strided or not tensor.is_cpu:
+        return False
+    storage = tensor.untyped_storage()
+    return not storage.resizable() and not storage.is_shared()
+
+
+def own(leaf: Any) -> Any:
+    """A deep copy; of a tensor just its own part of the storage, all of which deepcopy would take.
+
+    Raises:
+        ValueError: the leaf cannot be copied.
+    """
+    if type(leaf) in _ATOMS:
+        return leaf
+    if isinstance(leaf, torch.Tensor):
+        return leaf.clone()
+    try:
+        return copy.deepcopy(leaf)
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(
+            f"What the loader gives holds a {type(leaf).__name__} that cannot be copied for its later copies "
+            f"({error}); let the loader give arrays, tensors or plain values."
+        ) from error
 
 
 def _alias(leaf: Any) -> Any:
-    if isinstance(leaf, torch.Tensor):
-        return leaf if leaf.requires_grad else leaf.detach()
-    if isinstance(leaf, np.ndarray):
-        view = leaf.view()
-        view.flags.writeable = False
-        return view
-    return leaf
+    return leaf.detach() if isinstance(leaf, torch.Tensor) and not leaf.requires_grad else leaf
 
 
-def _through(element: Any, change: Callable[[Any], Any]) -> Any:
-    """`element` with new containers, each leaf changed; containers keep their types and other attributes."""
+def _lend(leaf: Any) -> Any:
+    return _alias(leaf) if isinstance(leaf, torch.Tensor) else own(leaf)
+
+
+def through(element: Any, change: Callable[[Any], Any]) -> Any:
+    """`element` with new containers, each leaf changed; containers keep their types and other attributes.
+
+    Containers are lists, dicts, tuples, dataclasses, deques, and what derives from them. All else is a leaf.
+    """
     kind = type(element)
     if kind in _LEAVES:
         return change(element)
     if kind is list:
-        return [_through(part, change) for part in element]
+        return [through(part, change) for part in element]
     if kind is dict:
-        return {name: _through(part, change) for name, part in element.items()}
+        return {name: through(part, change) for name, part in element.items()}
     if kind is tuple:
-        return tuple([_through(part, change) for part in element])  # a list is quicker than a generator
-    if isinstance(element, tuple):
-        parts = [_through(part, change) for part in element]
-        return element._make(parts) if hasattr(element, "_make") else element
-    if isinstance(element, MutableMapping):
-        fresh = copy.copy(element)
-        for name, part in element.items():
-            fresh[name] = _through(part, change)
-        return fresh
-    if isinstance(element, MutableSequence):
-        several = copy.copy(cast(Any, element))
-        for place, part in enumerate(element):
-            several[place] = _through(part, change)
-        return several
+        return tuple([through(part, change) for part in element])  # a list is quicker than a generator
+    if isinstance(element, tuple) and hasattr(element, "_make"):
+        return element._make([through(part, change) for part in element])
+    if isinstance(element, dict | list | deque | UserDict | UserList) or (
+        dataclasses.is_dataclass(element) and not isinstance(element, type)
+    ):
+        return _rebuilt(element, change)
     return change(element)
+
+
+def _rebuilt(element: Any, change: Callable[[Any], Any]) -> Any:
+    fresh = copy.copy(element)
+    if isinstance(element, dict):
+        for name, part in element.items():
+            fresh[name] = through(part, change)
+    elif isinstance(element, list | deque):
+        for place, part in enumerate(element):
+            fresh[place] = through(part, change)
+    attributes = set(getattr(element, "__dict__", ()))
+    if dataclasses.is_dataclass(element):  # which may have slots
+        attributes |= {field.name for field in dataclasses.fields(element) if hasattr(element, field.name)}
+    for name in attributes:
+        object.__setattr__(fresh, name, through(getattr(element, name), change))
+    return fresh

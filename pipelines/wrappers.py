@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from itertools import islice
 from typing import Any, TypeVar, cast
 
 from torch.utils.data import IterableDataset, get_worker_info
@@ -11,6 +10,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from pipelines.checks import whole_number
 from pipelines.echo import EchoSpec
 from pipelines.echo_pass import EchoPass
+from pipelines.held import Held, OwnedHeld, WatchedHeld
 from pipelines.keys import key
 from pipelines.state import Settings, require_same
 
@@ -32,9 +32,10 @@ def echo_examples(
     Args:
         iterable: gives examples of any kind: a data set, a generator, a loader.
         factor: how often each is used on average, a real number >= 1.
-        buffer: size of the echo buffer, in examples; 0 = copies come in a row. It holds references.
+        buffer: size of the echo buffer, in examples; 0 = copies come in a row.
         seed: decides the buffer's draws.
-        copy: hand out deep copies, which may be changed in place; else see `pipelines.held.Held`.
+        copy: whether tensors are copied for each emission, as all else that can be changed in place always
+            is; else they are shared and watched, see `pipelines.held.WatchedHeld`.
 
     Raises:
         ValueError: a setting is out of range, or `iterable` is none.
@@ -83,7 +84,8 @@ class Echoed(IterableDataset[T]):
         self._ratio = EchoSpec(factor).ratio
         self._slots = slots if self._ratio > 1 else 0
         self._seed = whole_number(seed, f"{name}: seed", float("-inf"), "give a whole number")
-        self._deep = copy
+        copying = OwnedHeld if copy else WatchedHeld
+        self._hold = copying if self._ratio > 1 else Held
         self._settings: Settings = {
             "echo_factor": str(self._ratio),
             "echo_buffer": self._slots,
@@ -103,12 +105,11 @@ class Echoed(IterableDataset[T]):
         seed = self._seed if names == (0, 0) else key(self._seed, "pass", *names)
         waiting = state and state["buffer"]
         elements: Iterator[T] = iter(()) if waiting and waiting["ended"] else iter(self._loader)
-        self._pass = EchoPass(elements, self._ratio, self._slots, seed, self._deep)
+        self._pass = EchoPass(elements, self._ratio, self._slots, seed, self._hold)
         if waiting:
             self._pass.load_state_dict(waiting)
         elif state:
-            for _ in islice(self._pass, state["emitted"]):
-                pass
+            self._pass.skip(state["emitted"])
         return self._pass
 
     def __len__(self) -> int:
