@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
+from pipelines.checks import whole_number
 from pipelines.held import Held
 from pipelines.keys import random_halves
 
@@ -34,6 +36,7 @@ class EchoPass(Iterator[Any]):
         self._hole = 0  # the slot emptied last
         self._current: Held | None = None  # the element read last
         self._left = 0  # its copies that have not come in yet
+        self._ahead: list[Any] = []  # at most one element, read to know whether there is one
         self._read = 0
         self._ended = False
         self._stand_after(0)
@@ -58,6 +61,18 @@ class EchoPass(Iterator[Any]):
         """Whether the end has been seen: there is nothing left, and somebody has asked."""
         return self._ended and not self._slots
 
+    @property
+    def has_looked_ahead(self) -> bool:
+        """Whether an element has been read that the state does not know of."""
+        return bool(self._ahead)
+
+    def look_ahead(self) -> bool:
+        """Whether the elements go on: reads one ahead of its time to know."""
+        if not self._ahead and not self._ended:
+            self._ahead.extend(islice(self._elements, 1))
+            self._ended = not self._ahead
+        return not self._ended
+
     def state_dict(self) -> dict[str, Any]:
         """Where the pass stands, with the elements that wait in it themselves."""
         waiting = [
@@ -81,7 +96,20 @@ class EchoPass(Iterator[Any]):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Stand where `state` was taken, on elements that go on there."""
+        """Stand where `state` was taken, on elements that go on there.
+
+        Raises:
+            ValueError: a count in `state` cannot be one.
+        """
+        for name in ("emitted", "read", "left"):
+            whole_number(state[name], f"In this state, {name}", 0, "load another one, or start without it")
+        places = [*state["slots"], state["current"]]
+        if not (
+            all(-1 <= place < len(state["elements"]) for place in places)
+            and 0 <= state["hole"] <= len(state["slots"]) <= self._capacity
+            and state["left"] <= self._emissions
+        ):
+            raise ValueError("The buffer in this state is damaged; load another one, or start without it.")
         numbered = zip(state["elements"], state["numbers"], strict=True)
         to_come = Counter([*state["slots"], *[state["current"]] * state["left"]])
         held = [
@@ -123,22 +151,16 @@ class EchoPass(Iterator[Any]):
 
     def _incoming(self) -> Held | None:
         """The next emission of the echo stage."""
-        if not self._left and (self._ended or not self._read_one()):
+        if not self._left and not self._read_one():
             return None
         self._left -= 1
         return self._current
 
     def _read_one(self) -> bool:
-        for element in self._elements:
-            p, q = self._emissions, self._per_elements
-            self._left = (self._read + 1) * p // q - self._read * p // q
-            self._current = self._hold(element, self._read, self._left)
-            self._read += 1
-            return True
-        if not self._read:
-            raise ValueError(
-                "The loader to be echoed gives no elements; give one that has some, and no generator for more"
-                " than one pass, as it gives them only once."
-            )
-        self._ended = True
-        return False
+        if not self.look_ahead():
+            return False
+        p, q = self._emissions, self._per_elements
+        self._left = (self._read + 1) * p // q - self._read * p // q
+        self._current = self._hold(self._ahead.pop(), self._read, self._left)
+        self._read += 1
+        return True

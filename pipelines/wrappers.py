@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
+from copy import deepcopy
 from typing import Any, TypeVar, cast
 
 from torch.utils.data import IterableDataset, get_worker_info
 
-from pipelines.checks import whole_number
+from pipelines.checks import real_number, whole_number
 from pipelines.echo import EchoSpec
 from pipelines.echo_pass import EchoPass
 from pipelines.held import Held, OwnedHeld, WatchedHeld
@@ -74,11 +75,18 @@ class Echoed(IterableDataset[T]):
         self._name = name
         if not hasattr(loader, "__iter__"):
             raise ValueError(
-                f"{name}: a {type(loader).__name__} cannot be iterated; give a loader, as "
-                "DataLoader(data, batch_size=None, shuffle=True) is one for single examples."
+                f"{name}: what is given, of type {type(loader).__name__}, cannot be iterated; give a "
+                "loader, as DataLoader(data, batch_size=None, shuffle=True) is one for single examples."
             )
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 <= factor < float("inf"):
-            raise ValueError(f"{name}: factor is {factor!r}; give how often each element is used, 1 or more.")
+        if hasattr(loader, "__next__") and hasattr(loader, "reset") and hasattr(loader, "state_dict"):
+            raise ValueError(
+                f"{name}: a bare node of torchdata, here of type {type(loader).__name__}, is good for one "
+                "pass only; wrap it in torchdata.nodes.Loader."
+            )
+        advice = "give how often each element is used, 1 or more"
+        if isinstance(factor, bool):
+            raise ValueError(f"{name}: factor is {factor!r}; {advice}.")
+        real_number(factor, f"{name}: factor", 1, advice)
         slots = whole_number(buffer, f"{name}: {unit}", 0, "give how many to shuffle among, or 0 for none")
         self._loader = loader
         self._ratio = EchoSpec(factor).ratio
@@ -87,17 +95,23 @@ class Echoed(IterableDataset[T]):
         copying = OwnedHeld if copy else WatchedHeld
         self._hold = copying if self._ratio > 1 else Held
         self._settings: Settings = {
+            "wrapper": name,
             "echo_factor": str(self._ratio),
             "echo_buffer": self._slots,
             "seed": self._seed,
         }
         self._pass: EchoPass | None = None
         self._resume: Mapping[str, Any] | None = None
+        self._before_looking: Any = None  # the loader's state before it was read ahead
+        self._must_rewind = False  # before the pass after the resumed one
         self._number = 0  # of the pass begun last
         self.epoch = 0
 
     def __iter__(self) -> Iterator[T]:
         state, self._resume = self._resume, None
+        if not state and self._must_rewind:
+            cast(Any, self._loader).load_state_dict({})
+            self._must_rewind = False
         self._number = self.epoch
         self.epoch += 1
         worker = get_worker_info()
@@ -105,11 +119,16 @@ class Echoed(IterableDataset[T]):
         seed = self._seed if names == (0, 0) else key(self._seed, "pass", *names)
         waiting = state and state["buffer"]
         elements: Iterator[T] = iter(()) if waiting and waiting["ended"] else iter(self._loader)
+        if not waiting and worker is None:
+            elements = _some(elements)
         self._pass = EchoPass(elements, self._ratio, self._slots, seed, self._hold)
         if waiting:
             self._pass.load_state_dict(waiting)
-        elif state:
-            self._pass.skip(state["emitted"])
+        elif state and (there := self._pass.skip(state["emitted"])) < state["emitted"]:
+            raise ValueError(
+                f"{self._name}: the state was taken after {state['emitted']} elements, but a pass has only "
+                f"{there}; give the loader it was taken with."
+            )
         return self._pass
 
     def __len__(self) -> int:
@@ -121,39 +140,80 @@ class Echoed(IterableDataset[T]):
 
         Where the loader has `state_dict` (torchdata's StatefulDataLoader, a Hugging Face IterableDataset),
         this holds the loader's state and the elements waiting in the buffer, up to `buffer` of them; save it
-        at once, for it refers to them. Other loaders are counted: the state is a few integers, and continuing
-        reads the pass from its beginning again and throws away what had been used. That is exact if the
-        loader gives the same elements again.
+        at once, for it refers to them. One element is read ahead, to learn whether the loader has ended. That
+        is exact if the loader's own state is. Other loaders are counted: the state is a few integers, and
+        continuing reads the pass from its beginning again and throws away what had been used. That is exact
+        if the loader gives the same elements again.
         """
         running = self._pass if self._pass and not self._pass.finished else None
         stateful = hasattr(self._loader, "state_dict")
+        loaders = self._loader_state(running) if stateful else None  # first: it may learn of the end
         return {
             "pipeline": self._settings,
             "epoch": self._number if running else self.epoch,
             "emitted": running.emitted if running else 0,
             "buffer": running.state_dict() if running and stateful else None,
-            "loader": cast(Any, self._loader).state_dict() if stateful else None,
+            "loader": loaders,
         }
+
+    def _loader_state(self, running: EchoPass | None) -> Any:
+        """The loader's state before what it gives next, or after its end.
+
+        At its end, but not yet asked for more, a loader's state may be one that begins anew (torchdata's).
+        """
+        loader = cast(Any, self._loader)
+        if running and running.has_looked_ahead:
+            return self._before_looking
+        state = deepcopy(loader.state_dict())
+        if running and not running.look_ahead():
+            return loader.state_dict()
+        self._before_looking = state
+        return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Let the next pass begin where `state` was taken, and go on from there.
 
         Raises:
-            ValueError: `state` is that of a wrapper with other settings, or of another kind of loader.
+            ValueError: `state` is that of a wrapper with other settings, or of another kind of loader, or
+                damaged. Iterating raises it if a counted loader ends before the place of `state`.
         """
         require_same(self._settings, state)
         if not {"epoch", "emitted", "buffer", "loader"} <= state.keys():
             raise ValueError(f"{self._name}: the state is damaged; load another one, or start without it.")
+        for name in ("epoch", "emitted"):
+            whole_number(state[name], f"{self._name}: in this state, {name}", 0, "load another one")
         if state["loader"] is not None:
             if not hasattr(self._loader, "load_state_dict"):
                 raise ValueError(
                     f"{self._name}: the state holds a loader's, but a {type(self._loader).__name__} cannot"
                     " load one; wrap the kind of loader that was wrapped when it was saved."
                 )
-            self._loader.load_state_dict(state["loader"])
-        self.epoch, self._resume, self._pass = state["epoch"], state, None
+            rewinds = _rewinds_to_its_state(self._loader)
+            if state["buffer"] is not None or not rewinds:
+                self._loader.load_state_dict(state["loader"])
+                self._must_rewind = rewinds
+        self.epoch, self._pass = state["epoch"], None
+        self._resume = state if state["emitted"] or state["buffer"] else None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._loader, name)
+
+
+def _some(elements: Iterator[T]) -> Iterator[T]:
+    """`elements`, of which there must be some: asked of all but workers, which may have no share."""
+    empty = True
+    for element in elements:
+        empty = False
+        yield element
+    if empty:
+        raise ValueError(
+            "The loader to be echoed gives no elements; give one that has some, and no generator for more "
+            "than one pass, as it gives them only once."
+        )
+
+
+def _rewinds_to_its_state(loader: object) -> bool:
+    """Whether each pass begins where a state was loaded, not just the next: streams of Hugging Face do so."""
+    return type(loader).__module__.startswith("datasets.") and hasattr(loader, "load_state_dict")

@@ -144,6 +144,40 @@ def test_a_stateful_data_loader_of_torchdata_goes_on_where_it_was_saved(place: i
     assert [batch.tolist() for batch in resumed] == [batch.tolist() for batch in running]
 
 
+def hugging_face() -> Any:
+    return echo_examples(stream(), 2, buffer=3)
+
+
+def nodes(buffer: int) -> Any:
+    return echo_batches(Loader(IterableWrapper(range(EXAMPLES))), 2, buffer)
+
+
+@pytest.mark.parametrize("make", [hugging_face, lambda: nodes(0), lambda: nodes(3)])
+def test_a_wrapper_goes_on_exactly_while_its_buffer_drains_and_for_two_more_passes(make: Any) -> None:
+    for place in range(2 * EXAMPLES + 1):
+        whole, resumed = make(), make()
+        running = iter(whole)
+        for _ in islice(running, place):
+            pass
+        states = [pickle.dumps(whole.state_dict()) for _ in range(2)]
+        assert pickle.loads(states[0]) == pickle.loads(states[1])
+        resumed.load_state_dict(pickle.loads(states[0]))
+        assert list(resumed) == list(running)
+        assert [list(resumed), list(resumed)] == [list(whole), list(whole)]
+
+
+def test_a_worker_without_a_share_gives_nothing() -> None:
+    one_shard = Dataset.from_dict({"label": list(range(EXAMPLES))}).to_iterable_dataset(num_shards=1)
+    batches = list(DataLoader(echo_examples(one_shard, 2, buffer=5), batch_size=BATCH, num_workers=2))
+    seen = Counter(torch.cat([batch["label"] for batch in batches]).tolist())
+    assert seen == dict.fromkeys(range(EXAMPLES), 2)
+
+
+def test_a_bare_node_is_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match=r"a bare node .*; wrap it in torchdata.nodes.Loader"):
+        echo_batches(Batcher(IterableWrapper(range(EXAMPLES)), BATCH), 2)
+
+
 def nested(examples: Any) -> Any:
     """Lists in dicts in a tuple."""
     images, labels = (torch.stack(part) for part in zip(*examples, strict=True))

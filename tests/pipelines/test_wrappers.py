@@ -325,7 +325,7 @@ def test_a_stateful_loader_is_not_read_again_from_its_beginning() -> None:
     resumed = echo_batches(loader, 2, 4)
     resumed.load_state_dict(state)
     assert len(list(resumed)) == 50
-    assert loader.read == 100 - whole.read
+    assert loader.read == 100 - whole.read + 1  # the one that had been read ahead
 
 
 def test_a_state_of_other_settings_or_of_another_loader_is_refused() -> None:
@@ -337,6 +337,45 @@ def test_a_state_of_other_settings_or_of_another_loader_is_refused() -> None:
     del state["emitted"]
     with pytest.raises(ValueError, match="the state is damaged; load another one"):
         echo_batches(StatefulLoader(5), 2, 3).load_state_dict(state)
+
+
+def test_a_state_of_the_other_wrapper_is_refused() -> None:
+    state = echo_examples([1, 2], 2).state_dict()
+    with pytest.raises(ValueError, match="wrapper = 'echo_examples', not 'echo_batches'"):
+        echo_batches([1, 2], 2).load_state_dict(state)
+
+
+def test_a_state_past_the_end_of_a_shorter_loader_is_refused() -> None:
+    whole = echo_examples(range(10), 2, 3)
+    for _ in islice(whole, 9):
+        pass
+    shorter = echo_examples(range(4), 2, 3)
+    shorter.load_state_dict(whole.state_dict())
+    with pytest.raises(ValueError, match="taken after 9 elements, but a pass has only 8; give the loader"):
+        list(shorter)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("emitted", -1), ("emitted", 1.5), ("epoch", "a"), ("read", -3), ("hole", 9)]
+)
+def test_counts_that_cannot_be_are_refused(name: str, value: Any) -> None:
+    echoed = echo_batches(StatefulLoader(5), 2, 3)
+    next(iter(echoed))
+    state = echoed.state_dict()
+    (state if name in state else state["buffer"])[name] = value
+    resumed = echo_batches(StatefulLoader(5), 2, 3)
+
+    def go_on() -> None:
+        resumed.load_state_dict(state)
+        list(resumed)
+
+    with pytest.raises(ValueError, match="load another one"):
+        go_on()
+
+
+@pytest.mark.parametrize("factor", [Fraction(5, 2), np.float32(2.5), np.float64(2.5)])
+def test_a_factor_may_be_any_real_number(factor: Any) -> None:
+    assert list(echo_examples(range(4), factor)) == list(echo_examples(range(4), 2.5))
 
 
 def test_a_spoilt_element_is_not_saved() -> None:
@@ -356,10 +395,13 @@ def test_a_spoilt_element_is_not_saved() -> None:
         (lambda: echo_examples([1], 2, -1), "echo_examples: buffer is -1; give how many"),
         (lambda: echo_batches([1], 2, 1.5), "echo_batches: buffer_batches is 1.5; give how many"),
         (lambda: echo_batches([1], 2, seed="a"), "echo_batches: seed is 'a'; give a whole number"),
-        (lambda: echo_batches(3, 2), "echo_batches: a int cannot be iterated; give a loader"),
+        (
+            lambda: echo_batches(3, 2),
+            "echo_batches: what is given, of type int, cannot be iterated; give a loader",
+        ),
         (
             lambda: echo_examples(TensorDataset(torch.ones(2)), 2),
-            "a TensorDataset cannot be iterated; give a",
+            "of type TensorDataset, cannot be iterated; give a",
         ),
         (lambda: list(echo_batches([], 2)), "gives no elements; give one that has some, and no generator"),
     ],
