@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from pipelines.adaptive import AdaptiveOrder, Arrival, as_block, waiting
+from pipelines.augment import augmented
 from pipelines.batch import Batch, Origins
 from pipelines.draws import Draws
 from pipelines.exchange import Ints
@@ -54,7 +55,7 @@ class AdaptiveEngine(FromSource):
                 buffer.left.clear()
                 if self._augment is not None and stage.copies_differ:
                     draws = Draws(self._seed, block.ordinals[0], block.copies[0])
-                    inputs, targets = self._augment(inputs, targets, draws)
+                    inputs, targets = augmented(self._augment, inputs, targets, draws)
                 yield Batch(inputs, targets, Origins(block, np.asarray(ids)[None]), 0)
 
     def _arrival(self, memory: Rows, width: int, arriving: Prefetch[Examples]) -> Arrival:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import torch
 
-from pipelines.checks import real_number, whole_number
+from pipelines.checks import described, is_pair, real_number, rows, whole_number
 from pipelines.draws import Draws
 from pipelines.pixels import Array, as_array_on_cpu, mirrored, shifted_crop
 
@@ -21,7 +21,8 @@ class Augmentation(Protocol):
 
     It
 
-    - gets a batch of `inputs` and `targets` (whatever the data hold; first axis = batch) and returns both;
+    - gets a batch of `inputs` and `targets` (whatever the data hold; first axis = batch) and returns both, as
+      many of each;
     - takes every random choice from `draws`, one row an example, under names that say what is drawn;
     - treats each example by itself, so that the result does not depend on who shares its batch;
     - does not change its arguments in place: they may be shared with the example's later copies;
@@ -33,6 +34,18 @@ class Augmentation(Protocol):
         ...
 
 
+def augmented(augment: Augmentation, inputs: Any, targets: Any, draws: Draws) -> tuple[Any, Any]:
+    """What an augmentation makes of inputs and targets; a `ValueError` if these are not as many as before."""
+    made = augment(inputs, targets, draws)
+    if not is_pair(made, rows(inputs), rows(targets)):
+        raise ValueError(
+            f"The augmentation {augment!r} gave {described(made)} for {rows(inputs)} examples; let it "
+            "return the pair (inputs, targets), with a row for each example in both."
+        )
+    inputs, targets = made
+    return inputs, targets
+
+
 @dataclass(frozen=True)
 class Compose:
     """Augmentations one after the other, each with draws of its own."""
@@ -40,12 +53,15 @@ class Compose:
     steps: tuple[Augmentation, ...]
 
     def __init__(self, *steps: Augmentation) -> None:
+        for step in steps:
+            if not callable(step):
+                raise ValueError(f"Compose: {step!r} is no augmentation; give what can be called like one.")
         object.__setattr__(self, "steps", steps)
 
     def __call__(self, inputs: Any, targets: Any, draws: Draws) -> tuple[Any, Any]:
         """See `Augmentation`."""
         for number, step in enumerate(self.steps):
-            inputs, targets = step(inputs, targets, draws.within(number))
+            inputs, targets = augmented(step, inputs, targets, draws.within(number))
         return inputs, targets
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from numbers import Integral, Real
 from typing import Any
@@ -18,6 +19,26 @@ def real_number(
     value: Any, name: str, at_least: float, advice: str, at_most: float = sys.float_info.max
 ) -> float:
     """`value`, if it is a finite number from `at_least` to `at_most`."""
-    if not (isinstance(value, Real) and at_least <= float(value) <= at_most):
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not at_least <= number <= at_most:  # compared as it is: whole numbers may be too large for a float
         raise ValueError(f"{name} is {value!r}; {advice}.")
-    return float(value)
+    return float(number)
+
+
+def rows(part: Any) -> int | None:
+    """How many rows an array or a tensor has; None for anything else."""
+    shape = getattr(part, "shape", None)
+    return int(shape[0]) if shape else None
+
+
+def is_pair(given: Any, inputs: int | None, targets: int | None) -> bool:
+    """Whether these are inputs and targets with so many rows."""
+    return isinstance(given, tuple | list) and [rows(part) for part in given] == [inputs, targets]
+
+
+def described(given: Any) -> str:
+    """What kind of thing this is, with its shape; likewise for each part of a pair."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return " and ".join(map(described, given))
+    shape = getattr(given, "shape", None)
+    return type(given).__name__ + (f" {tuple(shape)}" if shape is not None else "")

@@ -18,6 +18,7 @@ INSERTION_POINTS = ("before_augmentation", "after_augmentation", "after_batching
 """Where the echo stage can stand in the pipeline, from the source onwards."""
 
 _FINEST_FRACTION = 1_000_000
+_LARGEST_FACTOR = 1_000_000
 
 Whole = TypeVar("Whole", int, Ints)
 
@@ -27,9 +28,9 @@ class EchoSpec:
     """How often data are repeated, where, and how well the repeats are shuffled.
 
     Args:
-        factor: how often each element is emitted, on average; a real number >= 1. Taken as the nearest
-            fraction with a denominator up to a million. 1 = no echo stage, and then no echo buffer either.
-            Or "adaptive": an element is emitted again whenever no fresh one is ready, see
+        factor: how often each element is emitted, on average; a real number from 1 to a million. Taken as the
+            nearest fraction with a denominator up to a million. 1 = no echo stage, and then no echo buffer
+            either. Or "adaptive": an element is emitted again whenever no fresh one is ready, see
             `pipelines.adaptive`. Or a `Trace` of that, to be replayed.
         insertion_point: one of `INSERTION_POINTS`.
         buffer: size of the shuffle buffer right after the echo stage, in examples; 0 = none. After batching
@@ -54,8 +55,8 @@ class EchoSpec:
                 f"EchoSpec: ceiling is {self.ceiling!r}, but the factor is not 'adaptive'; leave one out."
             )
         elif not isinstance(self.factor, Trace):
-            advice = "give how often each element is used, 1 or more, or 'adaptive'"
-            real_number(self.factor, "EchoSpec: factor", 1, advice)
+            advice = "give how often each element is used, 1 or more (up to a million), or 'adaptive'"
+            real_number(self.factor, "EchoSpec: factor", 1, advice, at_most=_LARGEST_FACTOR)
         if self.insertion_point not in INSERTION_POINTS:
             near = difflib.get_close_matches(str(self.insertion_point), INSERTION_POINTS, n=1, cutoff=0)[0]
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.augment import Augmentation
+from pipelines.augment import Augmentation, augmented
 from pipelines.draws import Draws
 from pipelines.engine import Books
 from pipelines.exchange import Ints
@@ -45,7 +45,7 @@ class FromSource:
 
     def load_state_dict(self, state: Mapping[str, Any], read: int) -> None:
         """See `Engine`."""
-        example_bytes = state.get("example_bytes")
+        example_bytes = state.get("example_bytes", 0)  # the index engine keeps none
         if type(example_bytes) is not int or example_bytes < 0:
             raise damaged_state()
         self._reader.load_state_dict(state, read)
@@ -59,7 +59,9 @@ class FromSource:
                 yield examples
             else:
                 draws = Draws(self._seed, ordinals, np.zeros_like(ordinals))
-                yield Examples(examples.ids, *self._augment(examples.inputs, examples.targets, draws))
+                yield Examples(
+                    examples.ids, *augmented(self._augment, examples.inputs, examples.targets, draws)
+                )
 
     def keep(self, memory: Rows, width: int, examples: Examples) -> Ints:
         """The rows of elements, of `width` examples each, that enter the echo stage."""

@@ -56,6 +56,8 @@ def common_length(data: Any, name: str) -> int:
             raise ValueError(
                 f"{name}: data hold a {type(part).__name__}; give arrays or tensors with one example a row."
             )
+        if part.dtype == object:
+            raise ValueError(f"{name}: data hold an array of objects; give numbers, with one example a row.")
     inputs, targets = map(len, data)
     if inputs != targets:
         raise ValueError(f"{name}: there are {inputs} inputs but {targets} targets; give as many of each.")

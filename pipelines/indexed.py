@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipelines.adaptive import AdaptiveOrder
-from pipelines.augment import Augmentation
+from pipelines.augment import Augmentation, augmented
 from pipelines.batch import Batch, Origins
 from pipelines.draws import Draws
 from pipelines.engine import Books
@@ -47,7 +47,8 @@ class IndexEngine:
                 continue
             draws = Draws(self._seed, block.ordinals.reshape(-1), block.draw_copies.reshape(-1))
             for row, inputs, targets in gathered:
-                inputs, targets = augment(inputs, targets, draws.rows(slice(row * size, (row + 1) * size)))
+                own = draws.rows(slice(row * size, (row + 1) * size))
+                inputs, targets = augmented(augment, inputs, targets, own)
                 yield Batch(inputs, targets, origins, row)
 
     def ledger_entries(self, books: Books, updates: int) -> dict[str, Any]:

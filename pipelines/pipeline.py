@@ -72,6 +72,12 @@ class Pipeline:
         _shard: tuple[int, int] = (0, 1),
     ) -> None:
         seed = whole_number(seed, "Pipeline: seed", -math.inf, "give a whole number")
+        if not isinstance(echo, EchoSpec):
+            raise ValueError(f"Pipeline: echo is {echo!r}; give an EchoSpec, such as EchoSpec(factor=2).")
+        if augment is not None and not callable(augment):
+            raise ValueError(
+                f"Pipeline: augment is {augment!r}; give what can be called like an `Augmentation`."
+            )
         self._made_of: dict[str, Any] = {
             "data": data,
             "batch_size": batch_size,
@@ -80,6 +86,7 @@ class Pipeline:
             "seed": seed,
             "_block_examples": _block_examples,
         }
+        self._shard = _shard
         known_by, batch_size = _checked(data, batch_size, _shard)
         self._settings = fingerprint(known_by, batch_size, echo, augment, seed, _shard)
         # each rank shuffles and augments by draws of its own
@@ -157,8 +164,13 @@ class Pipeline:
         no rank waits for another. Seed and batch size are to be the same on all; the batch size is a rank's.
 
         Raises:
-            ValueError: there is no such rank, or its share is smaller than a batch.
+            ValueError: there is no such rank, its share is smaller than a batch, or this one is a rank's.
         """
+        if self._shard != (0, 1):
+            raise ValueError(
+                f"Pipeline.shard: this is the pipeline of rank {self._shard[0]} of {self._shard[1]} already; "
+                "shard the pipeline of all the data, once."
+            )
         ranks = whole_number(world_size, "Pipeline.shard: world_size", 1, "give a number of processes")
         advice = f"give a number from 0 to {ranks - 1}"
         number = whole_number(rank, "Pipeline.shard: rank", 0, advice)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from pipelines.checks import described, is_pair
 from pipelines.exchange import Ints
 from pipelines.fresh import FreshStream
 from pipelines.sources import MapSource, Pair, SourceError, StreamSource, stack
@@ -57,7 +58,13 @@ class MapReader:
         """See `Reader`."""
         fresh = FreshStream(*self._share)
         named, wanted = tee(fresh.example_ids(ordinals, int(ordinals[0])) for ordinals in groups)
-        for ids, (inputs, targets) in zip(named, self._source.read(wanted), strict=False):
+        for ids, given in zip(named, self._source.read(wanted), strict=False):
+            if not is_pair(given, len(ids), len(ids)):
+                raise SourceError(
+                    f"{type(self._source).__name__}.read gave {described(given)} for {len(ids)} examples; "
+                    "let it give the pair (inputs, targets), arrays or tensors with a row for each example."
+                )
+            inputs, targets = given
             yield Examples(ids, inputs, targets)
         raise SourceError(
             f"{type(self._source).__name__}.read ended before its groups did; let it give a pair for each of "

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch.utils.data import DataLoader, IterableDataset, default_collate
 
-from pipelines.checks import whole_number
+from pipelines.checks import described, whole_number
 from pipelines.exchange import Ints
 from pipelines.gather import Field, common_length
 from pipelines.pixels import Array
@@ -183,15 +183,10 @@ def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | str:
         except (RuntimeError, TypeError):
             stacked = None
         if not isinstance(stacked, torch.Tensor):
-            kinds = sorted({_described(part) for part in parts})
+            kinds = sorted({described(part) for part in parts})
             return (
                 f"The {name} cannot be stacked into one tensor ({', '.join(kinds)}); give numbers, arrays or "
                 "tensors, all of one shape."
             )
         stacks.append(stacked)
     return stacks[0], stacks[1]
-
-
-def _described(part: Any) -> str:
-    shape = getattr(part, "shape", None)
-    return type(part).__name__ + (f" {tuple(shape)}" if shape is not None else "")

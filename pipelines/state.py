@@ -46,6 +46,11 @@ def require_same(settings: Settings, state: Mapping[str, Any]) -> None:
     theirs = state.get("pipeline") if isinstance(state, Mapping) else None
     if not isinstance(theirs, Mapping):
         raise ValueError("This is no state of a pipeline; give what a pipeline's state_dict() returned.")
+    if theirs.keys() != settings.keys():
+        raise ValueError(
+            "This state is that of another kind of pipeline: a Pipeline and a wrapper (echo_examples, "
+            "echo_batches) cannot load each other's; give it to the kind that saved it."
+        )
     for name, mine in settings.items():
         if theirs.get(name) != mine:
             raise ValueError(

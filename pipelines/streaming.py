@@ -11,7 +11,7 @@ from itertools import count
 
 import numpy as np
 
-from pipelines.augment import Augmentation
+from pipelines.augment import Augmentation, augmented
 from pipelines.batch import Batch, Origins
 from pipelines.draws import Draws
 from pipelines.echo import EchoStage
@@ -69,8 +69,8 @@ class StreamingEngine(FromSource):
                 memory.give_back(stay.rows_to_leave(row))
                 if self._augment is not None and stage.copies_differ:
                     size = len(ids)
-                    inputs, targets = self._augment(
-                        inputs, targets, draws.rows(slice(row * size, (row + 1) * size))
+                    inputs, targets = augmented(
+                        self._augment, inputs, targets, draws.rows(slice(row * size, (row + 1) * size))
                     )
                 origins.example_ids[row] = ids
                 yield Batch(inputs, targets, origins, row)
