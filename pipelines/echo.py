@@ -55,7 +55,7 @@ class EchoSpec:
                 f"EchoSpec: ceiling is {self.ceiling!r}, but the factor is not 'adaptive'; leave one out."
             )
         elif not isinstance(self.factor, Trace):
-            advice = "give how often each element is used, 1 or more (up to a million), or 'adaptive'"
+            advice = "give how often each element is used, 1 or more, or 'adaptive' (a million at most)"
             real_number(self.factor, "EchoSpec: factor", 1, advice, at_most=_LARGEST_FACTOR)
         if self.insertion_point not in INSERTION_POINTS:
             near = difflib.get_close_matches(str(self.insertion_point), INSERTION_POINTS, n=1, cutoff=0)[0]
