@@ -18,7 +18,7 @@ from study.workloads.options import WorkloadOptions
 
 if TYPE_CHECKING:  # a worker needs no plan, and the driver no pipeline; both start a second sooner without
     from pipelines import EchoSpec
-    from study.plan import Trial
+    from study.plan import Plan, Trial
     from study.spec import StudySpec
 
 
@@ -103,3 +103,11 @@ class TrialJob:
 
     def _updates_for(self, fresh_examples: Fraction | int) -> int:
         return math.ceil(Fraction(fresh_examples) * self.echo.ratio / self.batch_size)
+
+
+def jobs_to_check(plan: Plan) -> list[TrialJob]:
+    """The trials whose settings a preflight checks: the first point of every repeat of the baseline."""
+    firsts = [
+        trial for trial in plan.trials if trial.point == 0 and trial.search.condition.is_baseline
+    ] or plan.trials[:1]
+    return [TrialJob.of(trial, plan.spec) for trial in firsts]

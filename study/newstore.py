@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from study.folder import ResultsFolder
-from study.store import open_store
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingStore:
-    """An empty store that lies elsewhere, or nothing where the results folder has one already."""
+    """An empty store that `maker` makes elsewhere; no maker where the results folder has a store already."""
 
-    made: Path | None
+    maker: BaseProcess | None
+    made: Path
     place: Path
 
     def put_in_place(self) -> None:
-        """Copy the store to where it belongs, all of it or nothing."""
-        if self.made is None:
+        """Copy the store to where it belongs, all of it or nothing.
+
+        If it could not be made, whoever opens the store next makes it, and says what is wrong.
+        """
+        if self.maker is None:
+            return
+        self.maker.join()
+        if self.maker.exitcode != 0:
             return
         part = self.place.with_suffix(".part")
         with closing(sqlite3.connect(self.made)) as made, closing(sqlite3.connect(part)) as copy:
@@ -32,11 +41,27 @@ class WaitingStore:
 
 @contextmanager
 def store_in_waiting(results: ResultsFolder) -> Iterator[WaitingStore]:
-    """Make an empty store for a results folder that has none; MLflow needs seconds to create its tables."""
-    if results.database.exists():
-        yield WaitingStore(None, results.database)
+    """Make an empty store for a results folder that has none, in a process of its own.
+
+    MLflow needs seconds to create its tables; this one is free for other work meanwhile.
+    """
+    place = results.database
+    if place.exists():
+        yield WaitingStore(None, place, place)
         return
-    with tempfile.TemporaryDirectory(prefix="echostudy-") as folder:
-        made = Path(folder, results.database.name)
-        open_store(f"sqlite:///{made}")
-        yield WaitingStore(made, results.database)
+    with tempfile.TemporaryDirectory(prefix="echostudy-", ignore_cleanup_errors=True) as folder:
+        made = Path(folder, place.name)
+        maker = multiprocessing.get_context("spawn").Process(target=_make, args=(made,), daemon=True)
+        maker.start()
+        try:
+            yield WaitingStore(maker, made, place)
+        finally:
+            maker.kill()
+            maker.join()
+
+
+def _make(file: Path) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    from study.store import open_store
+
+    open_store(f"sqlite:///{file}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Literal, TypeAlias
 
 from study.folder import ResultsFolder
+from study.newstore import store_in_waiting
 from study.plan import Plan
 from study.result import Outcome
 from study.stored import StoredTrial, has_result, read_stored
@@ -21,9 +23,11 @@ def run_study(
     *,
     workers: int | None = None,
     retry: Retry | None = None,
+    here: bool = False,
 ) -> None:
     """Run every trial of the plan that has no result yet, on this machine; `workers` limits CPU slots.
 
+    `here`: in this very process, without a Ray, a trial at a time.
     `retry`: run those alone that crashed; or those alone that diverged, whose results are replaced.
 
     Idempotent: interrupt it anywhere and call it again. Nothing is written before all checks have passed;
@@ -39,25 +43,37 @@ def run_study(
         with _sweep(plan, stored, results, observer, {}):
             return
 
+    def checked(find_tags: Callable[[], Mapping[str, str]]) -> Sweep:
+        with store_in_waiting(results) as waiting:
+            tags = find_tags()
+            results.make_writable()
+            waiting.put_in_place()
+        return _sweep(plan, stored, results, observer, tags, only)
+
+    if here:
+        with checked(partial(_preflight_here, plan)) as sweep:
+            from study.here import run_trials_here
+
+            run_trials_here(sweep)
+        return
+
     from study.cluster import local_ray
 
     with local_ray(workers) as started:
-        # Imported here, and in this order, because each takes seconds: Tune while Ray starts, MLflow and the
-        # tables of a new store while the slots load PyTorch. A finished study needs neither Ray nor Tune.
+        # Here, because each takes seconds: Tune while Ray starts. A finished study needs neither.
+        from study.checking import Preflight
         from study.tune import run_trials
-        from study.warm import Preflight
 
         slots = started.slots(plan.spec.resources)
-        checking = Preflight(plan, slots)
+        with checked(Preflight(plan).result) as sweep:
+            run_trials(sweep, slots)
 
-        from study.newstore import store_in_waiting
 
-        with store_in_waiting(results) as waiting:
-            tags = checking.result()
-            results.make_writable()
-            waiting.put_in_place()
-        with _sweep(plan, stored, results, observer, tags, only) as running:
-            run_trials(running, slots)
+def _preflight_here(plan: Plan) -> dict[str, str]:
+    from study.job import jobs_to_check
+    from study.preflight import preflight
+
+    return preflight(jobs_to_check(plan))
 
 
 def _sweep(

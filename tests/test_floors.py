@@ -43,7 +43,7 @@ def test_a_trial_knows_neither_ray_nor_mlflow():
 
 
 def test_the_driver_of_a_sweep_does_without_pytorch():
-    code = "import sys, echostudy.cli, study.tune, study.warm; sys.exit('torch' in sys.modules)"
+    code = "import sys, echostudy.cli, study.tune, study.checking; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
