@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export MLFLOW_DISABLE_TELEMETRY := true
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-fast test-browser lint bench venv lock clean
+.PHONY: demo test test-fast test-browser chromium lint bench venv lock clean
 
 demo: venv  ## the first study, end to end: paper figure 3 on real digits
 	$(BIN)/echostudy run study/specs/digits.yaml
@@ -16,10 +16,12 @@ test: lint test-fast  ## everything: style, types, all tests
 test-fast: venv  ## what needs neither Ray nor a server, in two minutes
 	$(BIN)/pytest -n 2 -m "not slow and not browser"
 
-test-browser: venv  ## the report in a real Chromium; installs Debian's where it is missing and may
+test-browser: venv chromium  ## the report in a real Chromium
+	$(BIN)/pytest -m browser
+
+chromium:  ## installs Debian's where it is missing and may
 	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq chromium; } \
 	  || { echo "make test-browser needs Chromium: install it, e.g. with: sudo apt-get install chromium"; exit 1; }
-	$(BIN)/pytest -m browser
 
 lint: venv  ## ruff and mypy
 	$(BIN)/ruff check
