@@ -24,18 +24,19 @@ def show_report(out: Console, study: Plan, folder: ResultsFolder, *, quick: bool
 
     `quick`: with figure 3 alone; to draw them all takes some ten seconds.
     """
-    from analysis.gallery import NAMES
     from analysis.report import write_report
 
     written = write_report(
-        study, folder.tracking_uri, folder.study(study.spec.name), ["figure3"] if quick else NAMES
+        study, folder.tracking_uri, folder.study(study.spec.name), ["figure3"] if quick else None
     )
     out.print(result_table(study, written.figure3))
     _say(out, written.sentences)
     _say(out, ["", *written.advice])
     counts = ", ".join(f"{count} {verdict}" for verdict, count in written.verdicts.items())
     where = [f"The paper's findings: {counts}.", "", *map(str, written.pages)]
-    where += [f"{len(written.files) - len(written.pages)} figures and tables beside them"]
+    figure3 = [path for path in written.files if path.name == "figure3.png"]
+    others = len(written.files) - len(written.pages) - len(figure3)
+    where += [*map(str, figure3), f"{others} figures and tables beside them"]
     if folder.database.exists():
         where.append(f"MLflow store: {folder.tracking_uri}")
     _say(out, where)

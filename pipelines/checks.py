@@ -20,6 +20,7 @@ def real_number(
 ) -> float:
     """`value`, if it is a finite number from `at_least` to `at_most`."""
     number: Any = value if isinstance(value, Real) else math.nan
+    number = getattr(number, "item", lambda: number)()  # NumPy's, whose narrow floats overflow in comparisons
     if not at_least <= number <= at_most:  # compared as it is: whole numbers may be too large for a float
         raise ValueError(f"{name} is {value!r}; {advice}.")
     return float(number)

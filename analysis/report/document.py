@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.advice import advice
 from analysis.checks import checks
 from analysis.claims import Claim, claims
-from analysis.gallery import NAMES, Exhibit, exhibits
+from analysis.gallery import Exhibit, exhibits
 from analysis.material import Material
 from analysis.sentences import findings, remarks
 from analysis.statistics import LEVEL
@@ -72,10 +72,10 @@ class Document:
     provenance: Mapping[str, str]
 
 
-def document(material: Material, tags: Mapping[str, str], figures: Collection[str] = NAMES) -> Document:
+def document(material: Material, tags: Mapping[str, str], figures: Collection[str] | None = None) -> Document:
     """All that there is to say of a study; `tags` are those of its MLflow run (none if it has not begun).
 
-    `figures` are the names of those to draw.
+    `figures` are the names of those to draw; None = all.
     """
     plan, trials = material.plan, material.trials
     saving = share_saved(plan, trials)

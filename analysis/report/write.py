@@ -12,7 +12,6 @@ import pandas as pd
 from analysis.claims import Claim, Verdict
 from analysis.figures.style import save_figure
 from analysis.files import replacing, write_csv
-from analysis.gallery import NAMES
 from analysis.material import Material
 from analysis.report.artifacts import attach, study_tags
 from analysis.report.document import Document, document
@@ -50,12 +49,14 @@ class Report:
         return self.tables["figure3"]
 
 
-def write_report(plan: Plan, tracking_uri: str, folder: Path, figures: Collection[str] = NAMES) -> Report:
+def write_report(
+    plan: Plan, tracking_uri: str, folder: Path, figures: Collection[str] | None = None
+) -> Report:
     """Write the report of a study under `folder`, and attach its pages to the study's MLflow run.
 
     Files: `report.html` (needs no other file), `report.md`, `figures/<name>.{png,svg}`, `tables/<name>.csv`;
     in `cache`, a copy of what was read. Works on a study that is unfinished or has not begun: what is missing
-    is said. `figures` are the names of those to draw. Files are replaced whole.
+    is said. `figures` are the names of those to draw (None = all). Files are replaced whole.
 
     Raises `UserError` if the store cannot be read or the folder not be
     written to.

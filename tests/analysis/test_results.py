@@ -193,7 +193,7 @@ def test_what_the_driver_writes_is_what_is_read(results, plan):
         "update_s": 0,
         "evaluation_s": 0,
         "slot_s": 0.5,
-        "warm": 0,
+        "warm": 1,
     }
 
 

@@ -230,5 +230,5 @@ def test_a_folder_of_shards_without_those_for_validation_is_named(shards):
 
 
 def test_missing_data_are_named_with_the_command_that_helps(data):
-    with pytest.raises(UserError, match=r"imagenet is not there: .*train was looked for.* data fetch"):
+    with pytest.raises(UserError, match=r"imagenet is not there: .*train was looked for; put train/<class>"):
         imagenet.training_photos()
