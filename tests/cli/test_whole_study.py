@@ -91,7 +91,7 @@ def test_a_study_ends_with_every_trial_in_mlflow_once_and_nothing_running(undist
     assert (table.kind == "search").sum() == 4
     assert (table.kind == "study").sum() == 1
     left = {path.name for path in undisturbed.joinpath("digits").iterdir()}
-    assert left <= {"figures", "tables", "checkpoints"}
+    assert left <= {"figures", "tables", "checkpoints", "cache", "report.html", "report.md"}
 
 
 def test_a_second_run_runs_no_trial(undisturbed):
