@@ -97,7 +97,7 @@ def test_curves_side_by_side_are_those_of_a_plain_dictionary(found):
         assert kept == expected[row["run_id"], row["fresh_examples"]]
 
 
-def same(one, two):
+def assert_same(one, two):
     pd.testing.assert_frame_equal(one.trials, two.trials)
     pd.testing.assert_frame_equal(one.curves, two.curves)
 
@@ -107,7 +107,7 @@ def test_the_copy_gives_what_a_fresh_look_gives_whatever_happens_between(filled,
 
     def look():
         cached, fresh = load("digits", uri, cache), load("digits", uri)
-        same(cached, fresh)
+        assert_same(cached, fresh)
         pd.testing.assert_frame_equal(fresh.trials, load_trials("digits", uri))
         return fresh
 
@@ -148,7 +148,7 @@ def test_a_copy_that_cannot_be_used_is_made_anew(filled, tmp_path, damage):
         (cache / "trials.parquet").unlink()
     else:
         assert load("other", filled.tracking_uri, cache).trials.empty
-    same(load("digits", filled.tracking_uri, cache), expected)
+    assert_same(load("digits", filled.tracking_uri, cache), expected)
 
 
 def test_a_copy_that_cannot_be_kept_is_one_sentence(filled, tmp_path):
@@ -160,7 +160,7 @@ def test_a_copy_that_cannot_be_kept_is_one_sentence(filled, tmp_path):
 def test_the_tables_of_another_mlflow_are_read_by_its_api(filled, monkeypatch):
     expected = load("digits", filled.tracking_uri)
     monkeypatch.setattr("analysis.reading.sqlite._ALIVE", "SELECT nothing FROM nowhere WHERE ? = ?")
-    same(load("digits", filled.tracking_uri), expected)
+    assert_same(load("digits", filled.tracking_uri), expected)
 
 
 def test_a_damaged_store_is_named(results):

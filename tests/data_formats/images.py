@@ -34,13 +34,13 @@ def crops(size: int, count: int, seed: int) -> Iterator[tuple[np.ndarray, int]]:
 
 
 class Name:
-    """A global name, written and not looked up."""
+    """A global name, written and not looked up; pickle wants it to be callable."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
     def __call__(self) -> None:
-        raise NotImplementedError("it is for writing alone")
+        raise TypeError(f"{self.module}.{self.name} is a name to be written, not called")
 
 
 class PythonTwoPickler(pickle._Pickler):

@@ -76,9 +76,21 @@ def test_large_data_behind_a_source_are_not_evaluated_to_check_a_target(job, mon
     assert tags["echostudy.data_checksum_covers"] == "16 examples of 1400, evenly spaced"
 
 
-def test_a_sound_workload_of_a_users_own_passes_its_rehearsal(job):
-    workload = DigitsConvnet()
+def test_a_sound_workload_of_a_users_own_passes_its_rehearsal_which_trains_and_evaluates(job):
+    asked = []
+
+    class Mine(DigitsConvnet):
+        def loss(self, model, inputs, targets):
+            asked.append("loss")
+            return super().loss(model, inputs, targets)
+
+        def evaluate(self, model, device):
+            asked.append("evaluate")
+            return super().evaluate(model, device)
+
+    workload = Mine()
     rehearse(workload, train_data_of(workload, "/home/me/mine.py:Mine"), job, card())
+    assert set(asked) == {"loss", "evaluate"}
 
 
 def fault(name, value):
