@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import os
 import shlex
 import signal
 import sys
@@ -18,6 +17,7 @@ import typer
 from rich.console import Console
 
 from echostudy.data import data_app
+from echostudy.terminal import terminal
 from echostudy.workload import app as workload_app
 from study.errors import UserError
 from study.folder import DEFAULT_RESULTS, ResultsFolder
@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(workload_app, name="workload")
-out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)
+out = terminal()
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")]

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
+from echostudy.terminal import terminal
 from study.data.catalogue import DATA_SETS, data_set
 from study.data.origins import Web
 from study.data.root import data_folder, data_root
@@ -46,7 +47,7 @@ def list_data() -> None:
             one.licence,
             str(one.origins[0]) if packaged else one.home,
         )
-    _out().print(table)
+    terminal().print(table)
     _say(f"They lie under {data_root()} (ECHOSTUDY_DATA sets another folder).")
 
 
@@ -95,7 +96,7 @@ def _show(check: SetCheck) -> None:
             f"{one.verified:,}" if one.known else "none known",
             one.part.what,
         )
-    _out().print(table)
+    terminal().print(table)
     _say(f"In {check.folder}")
 
 
@@ -121,10 +122,5 @@ def _size(size_bytes: int) -> str:
     return f"{size_bytes / 1e3:.3g} kB"
 
 
-def _out() -> Console:
-    """The terminal, or wide enough lines for a file."""
-    return Console(width=None if sys.stdout.isatty() else 160)
-
-
 def _say(sentence: str) -> None:
-    _out().print(sentence, soft_wrap=True, markup=False, highlight=False)
+    terminal().print(sentence, soft_wrap=True, markup=False, highlight=False)

@@ -104,7 +104,9 @@ def result_table(plan: Plan, figure3: pd.DataFrame) -> Table:
 
 def workload_table() -> Table:
     """Every workload of ours: whether its data are here, how many examples train it, and what it is."""
-    table = Table("workload", "data", box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    for heading in ("workload", "data"):
+        table.add_column(heading, no_wrap=True)
     table.add_column("examples", justify="right")
     table.add_column("what it is", overflow="fold")
     for card in WORKLOADS.values():

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from echostudy.terminal import terminal
 
 app = typer.Typer(no_args_is_help=True, help="List the workloads, or write a new one of your own.")
-out = Console()
 
 
 @app.command("list")
@@ -17,7 +17,7 @@ def list_workloads() -> None:
     """Show every workload, and whether its data are here."""
     from echostudy.tables import workload_table
 
-    out.print(workload_table())
+    terminal().print(workload_table())
 
 
 @app.command()
@@ -28,6 +28,6 @@ def new(
     from study.scaffold import write_workload
 
     written = write_workload(name, Path.cwd())
-    out.print(f"Wrote {', '.join(file.name for file in written)}.", highlight=False)
-    out.print(f"Run it:    echostudy run {name}.yaml", highlight=False)
-    out.print(f"Check it:  pytest test_{name}.py", highlight=False)
+    terminal().print(f"Wrote {', '.join(file.name for file in written)}.", highlight=False)
+    terminal().print(f"Run it:    echostudy run {name}.yaml", highlight=False)
+    terminal().print(f"Check it:  pytest test_{name}.py", highlight=False)

@@ -13,7 +13,7 @@ once. The rule is ours; the paper (Choi et al., arXiv 1907.05550) has fixed fact
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -90,6 +90,18 @@ class AdaptiveBuffer:
         other._draws = random_halves(self._seed, "echo buffer", start=self.emitted)
         return other
 
+    @property
+    def last(self) -> int:
+        """The slot emitted last, if a fresh element may take its place, else -1."""
+        return -1 if self._last is None else self._last
+
+    def restore(self, emitted: int, taken: int, last: int, slots: Iterable[Ints]) -> None:
+        """Stand after so many emissions; `slots` are three columns: elements, counts and updates."""
+        self.emitted, self.taken, self._last = emitted, taken, None if last < 0 else last
+        self.elements, self.counts, self.updates = (column.tolist() for column in slots)
+        self.marks, self.left = [NEVER] * len(self.elements), []
+        self._draws = random_halves(self._seed, "echo buffer", start=emitted)
+
     def emit(self, arrival: Arrival) -> Emission:
         """Take in what is ready, and emit one element."""
         while self._last is not None or len(self.elements) < self._room:
@@ -130,19 +142,54 @@ class AdaptiveBuffer:
         self._last = None
 
 
+class Arrivals:
+    """The emission before which each element was taken in, for the elements from some number on.
+
+    Args:
+        first: that number.
+        begins: how many emissions there had been when it was the next to arrive.
+        emissions: what is known already, ascending.
+    """
+
+    def __init__(self, first: int = 0, begins: int = 0, emissions: Iterable[int] = ()) -> None:
+        self.first, self.begins, self._emissions = first, begins, array("q", emissions)
+
+    @classmethod
+    def told_by(cls, trace: Trace | None) -> Arrivals:
+        """All that a trace of a run from its start tells; without one, of nothing."""
+        return cls(emissions=trace.arrivals.tolist() if trace else ())
+
+    def append(self, emission: int) -> None:
+        """The next element has been taken in before this emission."""
+        self._emissions.append(emission)
+
+    def of(self, element: int) -> int | None:
+        """When it was taken in, if that is known."""
+        at = element - self.first
+        return self._emissions[at] if at < len(self._emissions) else None
+
+    def forget_from(self, element: int) -> None:
+        """Let it be the next to arrive."""
+        del self._emissions[element - self.first :]
+
+    def known(self) -> Ints:
+        """[elements] all that is known."""
+        return np.array(self._emissions, np.int64)
+
+
 class AdaptiveOrder:
     """The order of a pipeline that echoes adaptively. It is known only as far as it has happened.
 
     Attributes:
         buffer: where it stands.
-        arrivals: the emission before which each element was taken in; in a replay, all that the trace holds.
+        arrivals: what has been taken in when; in a replay, all that the trace holds.
     """
 
     def __init__(self, stage: AdaptiveStage, seed: int) -> None:
         self.stage = stage
-        self.restore(0, (AdaptiveBuffer(stage, seed), recorded(stage.trace)))
+        self.restore(0, (AdaptiveBuffer(stage, seed), Arrivals.told_by(stage.trace)))
 
-    def restore(self, updates: int, place: tuple[AdaptiveBuffer, array[int]]) -> None:
+    def restore(self, updates: int, place: tuple[AdaptiveBuffer, Arrivals]) -> None:
         """Stand at `place`, which is after so many updates."""
         self.buffer, self.arrivals = place[0].copy(), place[1]
 
@@ -189,12 +236,7 @@ def as_block(stage: AdaptiveStage, emissions: list[Emission], oldest: int) -> Or
     return OrderBlock(stage, len(emissions) // stage.elements_per_batch, oldest, elements, lambda: copies)
 
 
-def recorded(trace: Trace | None) -> array[int]:
-    """The arrivals of a trace, to be added to."""
-    return array("q", trace.arrivals.tolist() if trace else [])
-
-
-def replay(arrivals: array[int], buffer: AdaptiveBuffer) -> Arrival:
+def replay(arrivals: Arrivals, buffer: AdaptiveBuffer) -> Arrival:
     """Lets elements arrive in `buffer` as `arrivals` tell.
 
     Raises, when called:
@@ -202,7 +244,7 @@ def replay(arrivals: array[int], buffer: AdaptiveBuffer) -> Arrival:
     """
 
     def told(wait: bool) -> int | None:
-        if buffer.taken < len(arrivals) and arrivals[buffer.taken] == buffer.emitted:
+        if arrivals.of(buffer.taken) == buffer.emitted:
             return NEVER
         if wait:
             raise ValueError(

@@ -82,8 +82,13 @@ class Bookkeeper:
             "slots": torch.from_numpy(slots.astype(np.min_scalar_type(-1 - int(slots.max())))),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> tuple[int, Ints]:
-        """Stand where `state` was taken: after how many updates, with what in the echo buffer.
+    def place(self, updates: int) -> Ints:
+        """What `Order.restore` is to find in the echo buffer after `updates` updates."""
+        self._follow(updates)
+        return self._order.buffer.slots.copy()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> int:
+        """Stand where `state` was taken: after how many updates.
 
         Raises:
             ValueError: `state` cannot be a state of this order; nothing has changed.
@@ -95,7 +100,7 @@ class Bookkeeper:
         self._oldest, self._last_update = int(self._order.waiting.min()), np.full(1, _NEVER)
         self._make_room(0)
         self._last_update[self._order.waiting - self._oldest] = np.where(ago == 0, _NEVER, updates - ago)
-        return updates, slots.copy()
+        return updates
 
     def _checked(self, state: Mapping[str, Any]) -> tuple[int, list[int], Ints]:
         """The parts of a state that could be one."""

@@ -54,7 +54,13 @@ class EchoSpec:
             raise ValueError(
                 f"EchoSpec: ceiling is {self.ceiling!r}, but the factor is not 'adaptive'; leave one out."
             )
-        elif not isinstance(self.factor, Trace):
+        elif isinstance(self.factor, Trace):
+            if self.factor.begins:
+                raise ValueError(
+                    f"EchoSpec: the trace begins after {self.factor.begins} emissions; add it to the one "
+                    "taken with the state that its run was resumed from."
+                )
+        else:
             advice = "give how often each element is used, 1 or more, or 'adaptive' (a million at most)"
             real_number(self.factor, "EchoSpec: factor", 1, advice, at_most=_LARGEST_FACTOR)
         if self.insertion_point not in INSERTION_POINTS:

@@ -37,8 +37,12 @@ class Books(Protocol):
         """Where the order stands."""
         ...
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> tuple[int, Any]:
-        """Stand where `state` was taken: after how many updates, and what the order needs to stand there.
+    def place(self, updates: int) -> Any:
+        """What the order needs to stand there."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> int:
+        """Stand where `state` was taken: after how many updates.
 
         Raises:
             ValueError: `state` is damaged.

@@ -183,7 +183,7 @@ class Pipeline:
         if self._batches is not None:
             if isinstance(self._batches, Prefetch):
                 self._batches.close()
-            self.load_state_dict(self.state_dict())
+            self._stand(self._engine.state_dict(self._books, self._updates), self._books, self._updates)
 
     @property
     def updates(self) -> int:
@@ -200,6 +200,8 @@ class Pipeline:
     def trace(self) -> Trace:
         """What adaptive echoing has done so far; as the factor of another pipeline, it is done again.
 
+        A pipeline that a state was loaded into tells of what it has done since; see `Trace`.
+
         Raises:
             ValueError: this pipeline echoes by a factor.
         """
@@ -213,8 +215,8 @@ class Pipeline:
         """Where the pipeline stands, between the last batch and the next: small, and no data.
 
         A plain dict of integers, strings and one integer tensor, so that `torch.save` and
-        `torch.load(weights_only=True)` can carry it. The tensor takes 8 bytes a slot of the echo buffer; with
-        adaptive echoing it is the trace, and grows with it.
+        `torch.load(weights_only=True)` can carry it. The tensor takes at most 8 bytes a slot of the
+        echo buffer.
         """
         return {
             "pipeline": self._settings,
@@ -230,12 +232,15 @@ class Pipeline:
         """
         require_same(self._settings, state)
         books = self._new_books()
-        updates, place = books.load_state_dict(state)
+        self._stand(state, books, books.load_state_dict(state))
+
+    def _stand(self, state: Mapping[str, Any], books: Books, updates: int) -> None:
+        """Go on after so many updates, which `books` and the engine's part of `state` tell of."""
         self._engine.load_state_dict(state, books.examples_read(updates))
         if isinstance(self._batches, Prefetch):
             self._batches.close()
         self._batches, self._books, self._updates = None, books, updates
-        self._order.restore(updates, place)
+        self._order.restore(updates, books.place(updates))
 
 
 def _reader(data: MapSource | StreamSource, seed: int, shard: tuple[int, int], batch_size: int) -> Reader:

@@ -35,7 +35,7 @@ def echostudy(monkeypatch, capsys, tmp_path):
 
 def test_every_workload_is_listed_with_what_its_data_need(echostudy, monkeypatch, tmp_path):
     monkeypatch.setenv("ECHOSTUDY_DATA", str(tmp_path / "no data"))
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("COLUMNS", raising=False)
     code, out, _ = echostudy("workload", "list")
     assert code == 0
     for name in WORKLOADS:

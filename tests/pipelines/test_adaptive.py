@@ -19,7 +19,7 @@ from pipelines import (
     RandomShift,
     Trace,
 )
-from pipelines.adaptive import NEVER, AdaptiveBuffer, AdaptiveStage, Emission, recorded, replay
+from pipelines.adaptive import NEVER, AdaptiveBuffer, AdaptiveStage, Arrivals, Emission, replay
 from pipelines.buffer import EchoBuffer
 
 IMAGES = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (23, 3, 4), dtype=np.uint8))
@@ -100,10 +100,10 @@ def test_the_trace_of_any_run_replays_it(ready: list[bool], slots: int, ceiling:
         return mark
 
     emissions = [live.emit(noted) for _ in range(120)]
-    trace = Trace.of(ceiling, 120, np.array(arrivals))
+    trace = Trace.of(ceiling, 0, 120, np.array(arrivals))
     assert trace.arrivals.tolist() == arrivals
     again = buffer(slots, ceiling, seed=seed)
-    told = replay(recorded(Trace(**json.loads(json.dumps(asdict(trace))))), again)
+    told = replay(Arrivals.told_by(Trace(**json.loads(json.dumps(asdict(trace))))), again)
     assert [again.emit(told) for _ in range(120)] == emissions
 
 

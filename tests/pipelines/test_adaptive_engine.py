@@ -72,8 +72,9 @@ def adaptive(source: Any = None, ceiling: int = 3, **settings: Any) -> Pipeline:
     return Pipeline(source or MemorySource(IMAGES, LABELS), **({"batch_size": 4, "echo": echo} | settings))
 
 
-def replaying(pipeline: Pipeline, data: Any = None, **settings: Any) -> Pipeline:
-    echo = EchoSpec(pipeline.trace, settings.pop("point", INSERTION_POINTS[0]), settings.pop("slots", 0))
+def replaying(run: Pipeline | Trace, data: Any = None, **settings: Any) -> Pipeline:
+    trace = run if isinstance(run, Trace) else run.trace
+    echo = EchoSpec(trace, settings.pop("point", INSERTION_POINTS[0]), settings.pop("slots", 0))
     return Pipeline(data or MemorySource(IMAGES, LABELS), **({"batch_size": 4} | settings), echo=echo)
 
 
@@ -196,11 +197,33 @@ def test_a_resumed_run_goes_on_from_all_that_was_decided(point: str) -> None:
         batches = list(islice(whole, 12))
         resumed.load_state_dict(whole.state_dict())
         assert resumed.ledger == whole.ledger
-        assert resumed.trace == whole.trace
         assert str(resumed.state_dict()) == str(whole.state_dict())
         batches += islice(resumed, 12)
-        with replaying(resumed, **chosen) as again:
+        with replaying(whole.trace + resumed.trace, **chosen) as again:
             assert_same(batches, islice(again, 24))
+
+
+@pytest.mark.parametrize("slots", [0, 9, 1000])
+def test_a_state_stays_small_however_long_the_run(slots: int) -> None:
+    with adaptive(slots=slots, ceiling=300) as pipeline:
+        for _ in range(5):
+            list(islice(pipeline, 200))
+            state = pipeline.state_dict()
+            tensors = [part for part in state.values() if isinstance(part, torch.Tensor)]
+            assert sum(part.nbytes for part in tensors) <= 8 * max(1, slots)
+            assert len(str({name: part for name, part in state.items() if name != "slots"})) < 1000
+
+
+def test_the_trace_of_a_resumed_run_needs_the_one_before_it() -> None:
+    with adaptive(slots=9) as whole, adaptive(slots=9) as resumed:
+        list(islice(whole, 6))
+        resumed.load_state_dict(whole.state_dict())
+        list(islice(resumed, 6))
+        assert (resumed.trace.begins, resumed.trace.ends) == (24, 48)
+        with pytest.raises(ValueError, match="the trace begins after 24 emissions; add it to the one taken"):
+            EchoSpec(resumed.trace)
+        with pytest.raises(ValueError, match="ends after 48 emissions and one that begins after 0 do"):
+            _ = resumed.trace + whole.trace
 
 
 def test_a_closed_pipeline_goes_on_where_it_was_closed() -> None:
@@ -277,14 +300,24 @@ def test_a_trace_that_does_not_fit_is_one_sentence() -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [{"updates": 3}, {"updates": -1}, {"trace": torch.tensor([[1, 1]])}, {"trace": torch.tensor([3])}, {}],
+    [
+        {"updates": 3},
+        {"updates": -1},
+        {"taken": 1},
+        {"last": 3},
+        {"counts": [0, 0]},
+        {"sizes": [1, 1, 1]},
+        {"slots": torch.tensor([0, 0])},
+        {"slots": "none"},
+        {},
+    ],
 )
 def test_a_damaged_state_is_refused_and_changes_nothing(damage: dict[str, Any]) -> None:
     with adaptive(slots=3) as pipeline:
         list(islice(pipeline, 8))
         state, ledger = pipeline.state_dict() | damage, pipeline.ledger
         if not damage:
-            del state["trace"]
+            del state["slots"]
         with pytest.raises(ValueError, match="damaged; load another one, or start without it"):
             pipeline.load_state_dict(state)
         assert pipeline.ledger == ledger

@@ -1,0 +1,13 @@
+"""Where the commands print."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console
+
+
+def terminal() -> Console:
+    """Standard output: as wide as the terminal, or as the widest table needs in a file."""
+    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
