@@ -30,9 +30,7 @@ def cost_sentence(cost: Estimate) -> str:
     """Examples, hours and disk in one sentence; low is racing, high the whole budget for every trial."""
     if not cost.trials:
         return "Nothing is left to run."
-    basis = (
-        "by the results so far" if cost.from_results else "if the best trials take a quarter of the budget"
-    )
+    basis = "by the results so far" if cost.from_results else "if the best trials take a third of the budget"
     hours = (
         "hours unknown: plan --calibrate measures them in seconds"
         if cost.hours_low is None or cost.hours_high is None

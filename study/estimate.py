@@ -1,7 +1,7 @@
 """What the rest of a study will cost: examples, hours and disk, low (racing) and high (no racing).
 
 Racing stops every trial at about the fresh examples of its search's best, so what it costs depends on the
-answer. Until there are results, the best is taken to come after a quarter of the budget; after that it is
+answer. Until there are results, the best is taken to come after a third of the budget; after that it is
 what the search, or else other repeats of its condition, or else its baseline have shown.
 """
 
@@ -19,8 +19,11 @@ from study.folder import ResultsFolder
 from study.plan import Plan
 from study.stored import StoredTrial, has_result
 
-UNKNOWN_SHARE = 0.25
-"""Share of the budget after which the best trial is taken to reach the target while nothing is known."""
+UNKNOWN_SHARE = 1 / 3
+"""Share of the budget after which the best trial is taken to reach the target while nothing is known.
+
+Of whole budgets, racing consumed 0.31 (32 points) and 0.35 (16) on digits, 0.42 (4) on Fashion-MNIST.
+"""
 
 OVERHEAD_S = 0.1
 """Seconds of a slot that a trial takes beside its training."""

@@ -73,6 +73,7 @@ def fill(store, plan):
         store.write_unreached(second, other, 0.0 if other == "diverged" else 12000.0)
 
 
+@pytest.mark.slow
 def test_the_tables_on_disk_are_those_of_the_report(store, small, tmp_path):
     fill(store, small)
     report = write_report(small, store.tracking_uri, tmp_path / "study")
@@ -109,6 +110,7 @@ def test_the_tables_on_disk_are_those_of_the_report(store, small, tmp_path):
     assert "Crashed: 2 trials, to be run again with the study." in report.sentences
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_figures")
 def test_a_second_report_is_the_same_files_in_the_same_place(store, small, tmp_path):
     fill(store, small)
@@ -159,6 +161,7 @@ def begun(store, small):
     return run.info.run_id
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_figures")
 def test_the_pages_are_attached_to_the_studys_run_and_replaced_by_the_next_report(
     store, small, begun, tmp_path

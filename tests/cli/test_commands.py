@@ -83,6 +83,7 @@ def test_status_tells_outcomes_the_best_so_far_and_the_overhead(echostudy, one_r
     assert "1 of 192 trials have a result; sweep overhead 500 ms a trial." in table
 
 
+@pytest.mark.slow
 def test_report_works_on_an_unfinished_study(echostudy, one_reached):
     code, out, _ = echostudy("report", SPEC, "--results", one_reached.root)
     assert code == 0
@@ -101,7 +102,11 @@ def test_report_works_on_an_unfinished_study(echostudy, one_reached):
             "each value of 'conditions.echo_factor' must be at least 1, not 0.5",
         ),
         (["plan", SPEC, "--set", "conditions.batch_size=[2000]"], "1400 training examples"),
-        (["run", SPEC, "--set", "target.value=0.01"], "the untrained model already has valid_accuracy"),
+        pytest.param(
+            ["run", SPEC, "--set", "target.value=0.01"],
+            "the untrained model already has valid_accuracy",
+            marks=pytest.mark.slow,
+        ),
         (["ui"], "There is no MLflow store"),
     ],
 )
@@ -117,6 +122,7 @@ def test_bad_input_gives_one_sentence_and_exit_code_2_and_writes_nothing(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_target_that_is_passed_at_start_is_named_with_its_line(echostudy, tmp_path):
     spec = tmp_path / "mine.yaml"
     spec.write_text(Path(SPEC).read_text().replace("value: 0.95", "value: 0.05"))
@@ -126,6 +132,7 @@ def test_a_target_that_is_passed_at_start_is_named_with_its_line(echostudy, tmp_
     assert f"mine.yaml line {line}: 'target.value' is 0.05, but the untrained model already has" in err
 
 
+@pytest.mark.slow
 def test_a_results_folder_that_cannot_be_written_is_named(echostudy, tmp_path):
     (tmp_path / "file").write_text("in the way")
     code, _, err = echostudy("run", SPEC, "--results", tmp_path / "file" / "results")

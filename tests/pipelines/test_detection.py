@@ -121,6 +121,7 @@ def test_a_crop_keeps_the_promise_of_its_least_overlap() -> None:
         assert inside.any()
 
 
+@pytest.mark.slow
 def test_parts_have_the_distribution_of_torchvisions() -> None:
     _, targets = scenes(1)
     n = 1000

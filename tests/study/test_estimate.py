@@ -37,8 +37,8 @@ def test_the_high_end_is_every_trial_at_its_whole_budget(plan):
     assert not cost.from_results
 
 
-def test_the_low_end_is_a_quarter_of_the_budget_until_results_say_more(plan):
-    assert estimate(plan, {}, lambda condition: KNOWN, 2).consumed_low == 4 * 1600 * 3
+def test_the_low_end_is_a_third_of_the_budget_until_results_say_more(plan):
+    assert estimate(plan, {}, lambda condition: KNOWN, 2).consumed_low == pytest.approx(4 * 6400 / 3 * 3)
     first = plan.trials[0]
     cost = estimate(plan, {first.id: stored(Outcome.REACHED, Rank(3200, 100, 0))}, lambda condition: KNOWN, 2)
     assert cost.from_results

@@ -35,6 +35,7 @@ def best(plan, stored):
     }
 
 
+@pytest.mark.slow
 def test_racing_in_one_process_finds_what_running_everything_finds(tmp_path):
     plan, raced = run(tmp_path / "raced")
     whole, run_through = run(tmp_path / "all", "stop=exhaustive")
