@@ -6,6 +6,7 @@ from pipelines.draws import Draws
 from pipelines.echo import INSERTION_POINTS, EchoSpec
 from pipelines.held import ChangedInPlaceError
 from pipelines.ledger import Ledger
+from pipelines.pace import throttle
 from pipelines.pipeline import Pipeline
 from pipelines.prefetch import Prefetch
 from pipelines.shards import ShardSource, TarSource
@@ -37,4 +38,5 @@ __all__ = [
     "Trace",
     "echo_batches",
     "echo_examples",
+    "throttle",
 ]
