@@ -131,6 +131,7 @@ def run(
     if not status.left and retry is None:
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
     folder = ResultsFolder.at(results)
+    folder.require_writable()
     cost = estimated(study, status, folder, workers, measure=confirm_over is not None)
     ask_over(out, cost, confirm_over)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +52,14 @@ class ResultsFolder:
         """Tracebacks of one study's crashed trials."""
         return self.study(name) / "logs"
 
+    def require_writable(self) -> None:
+        """`UserError` if it is plain that nothing can be written there; creates nothing."""
+        nearest = next(path for path in (self.root, *self.root.parents) if os.path.exists(path))
+        if not nearest.is_dir():
+            raise self._cannot_write(f"{nearest} is a file")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise self._cannot_write(os.strerror(errno.EACCES))
+
     def make_writable(self) -> None:
         """Create the folder; `UserError` if nothing can be written there."""
         try:
@@ -57,6 +67,7 @@ class ResultsFolder:
             with tempfile.TemporaryFile(dir=self.root):
                 pass
         except OSError as error:
-            raise UserError(
-                f"Cannot write results to {self.root} ({error.strerror}); name another with --results."
-            ) from error
+            raise self._cannot_write(error.strerror or str(error)) from error
+
+    def _cannot_write(self, why: str) -> UserError:
+        return UserError(f"Cannot write results to {self.root} ({why}); name another with --results.")

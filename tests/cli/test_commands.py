@@ -132,13 +132,14 @@ def test_a_target_that_is_passed_at_start_is_named_with_its_line(echostudy, tmp_
     assert f"mine.yaml line {line}: 'target.value' is 0.05, but the untrained model already has" in err
 
 
-@pytest.mark.slow
-def test_a_results_folder_that_cannot_be_written_is_named(echostudy, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    code, _, err = echostudy("run", SPEC, "--results", tmp_path / "file" / "results")
+def test_a_results_folder_that_cannot_be_written_is_named_before_anything_starts(echostudy, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    code, out, err = echostudy("run", SPEC, "--results", file / "results")
     assert code == 2
-    assert "Cannot write results to" in err
+    assert f"Cannot write results to {file / 'results'} ({file} is a file); name another" in err
     assert "--results" in err
+    assert "Starting" not in out
 
 
 @pytest.mark.parametrize("command", ["plan", "status", "report", "run"])
