@@ -13,6 +13,7 @@ import numpy as np
 
 from pipelines.checks import whole_number
 from pipelines.keys import key, random_bits
+from pipelines.remote import Patience
 from pipelines.sources import Pair, SourceError
 from pipelines.tars import DamagedShardError, examples_in
 
@@ -112,7 +113,13 @@ class TarSource(ShardSource):
         decode: makes (input, target) from the files of one example, {extension: content}; numbers, arrays or
             tensors, of the same shape for all examples.
         shuffle_buffer: size of the buffer, in examples; 0 = the shards' own order.
-        on_error: "raise", or "skip" to leave out and count what is damaged.
+        on_error: "raise", or "skip" to leave out and count what is damaged. What a connection loses is no
+            damage: it is an error in any case, after the retries.
+        retries: how many times in a row a failing connection is tried again, from where it broke off, without
+            a byte more than before. That is for connections refused or reset, stalls, answers that tell to
+            try later (408, 429, 5xx), and bodies shorter than announced.
+        timeout_s: seconds without a byte, or an answer, that make a stall; of HTTP alone.
+        pause_s: seconds before the first retry; doubled for each further one, up to 64 times as long.
 
     Raises:
         ValueError: there are no shards, or a setting is out of range.
@@ -125,13 +132,20 @@ class TarSource(ShardSource):
         *,
         shuffle_buffer: int = 0,
         on_error: str = "raise",
+        retries: int = Patience.retries,
+        timeout_s: float = Patience.timeout_s,
+        pause_s: float = Patience.pause_s,
     ) -> None:
         super().__init__(shards, "tar shards", shuffle_buffer=shuffle_buffer, on_error=on_error)
         self._decode = decode
+        try:
+            self._patience = Patience(retries, timeout_s, pause_s)
+        except ValueError as error:
+            raise ValueError(f"{self._name}: {error}") from error
 
     def examples(self, shard: str) -> Iterator[Callable[[], Pair]]:
         """See `ShardSource`."""
-        for place, (name, files) in enumerate(examples_in(shard)):
+        for place, (name, files) in enumerate(examples_in(shard, self._patience)):
             yield partial(self._decoded, shard, place, name, files)
 
     def _decoded(self, shard: str, place: int, name: str, files: dict[str, bytes]) -> Pair:

@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-import fsspec  # type: ignore[import-untyped]
-
+from pipelines.remote import Patience, open_shard
 from pipelines.sources import SourceError
 
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
 _MOST_ZEROS = 3 * tarfile.RECORDSIZE
 """How many zero bytes a sound tar may end with. Two empty blocks and the rest of a record are usual."""
 _GZIP_TRAILER = 8
+_PATIENCE = Patience()
 
 
 class DamagedShardError(SourceError):
     """A shard that is truncated or corrupt."""
 
 
-def examples_in(shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
+def examples_in(shard: str, patience: Patience = _PATIENCE) -> Iterator[tuple[str, dict[str, bytes]]]:
     """The examples of a tar file, as they come: their name, and their files by extension.
 
     Consecutive files whose paths agree up to the first dot of the last part make one example:
@@ -34,12 +34,13 @@ def examples_in(shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
         DamagedShardError: the tar is truncated or corrupt: that may also show in what follows its end marker,
             in the marker's absence, or in there being no files. The example before the damage is left out
             too: it may lack files.
-        SourceError: it cannot be read, for another reason.
+        SourceError: it cannot be read, for another reason; where a connection fails, once `patience` is at
+            its end.
     """
     given = position = 0
     try:
         with (
-            fsspec.open(shard, "rb") as file,
+            open_shard(shard, patience) as file,
             tarfile.open(fileobj=file, mode="r|*", tarinfo=_StrictMember) as archive,
         ):
             try:
@@ -53,6 +54,8 @@ def examples_in(shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
             f"Shard {shard} is damaged at byte {position}, after {given} examples ({error}); fetch it anew, "
             "or leave out what is damaged with on_error='skip'."
         ) from error
+    except SourceError:
+        raise
     except ImportError as error:
         raise SourceError(
             f"Shard {shard} needs a package that is missing ({error}); install it with pip."
