@@ -168,7 +168,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self.slow: SlowServer = args[2].slow
         super().__init__(*args, directory=str(self.slow.folder))
 
-    def do_GET(self) -> None:  # noqa: N802 - the name that http.server looks for
+    def do_GET(self) -> None:
         path = Path(self.translate_path(self.path))
         self.slow.wait_for_answer()
         fault = self.slow.fault_of(path.name)

@@ -1,4 +1,4 @@
-"""Servers that fail in every way: the stream comes whole and once, or an error says which shard, and where."""
+"""Servers that fail in every way: the stream comes whole and once, or an error says where it ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pipelines.tars import DamagedShardError, examples_in
 
 QUICK: dict[str, Any] = {"retries": 2, "timeout_s": 20.0, "pause_s": 0.0}
 IMPATIENT = Patience(**QUICK)
-STALL_S = 0.3
+STALL_S = 0.15
 LONG = np.random.default_rng(0).bytes(40 * CHUNK + 5)
 BREAKS = [Fault("reset", 3000), Fault("cut", 3000), Fault("stall", 3000), Fault("status", status=503)]
 EVER = [*BREAKS, Fault("reset"), Fault("status", status=429)]
@@ -86,8 +86,8 @@ def test_where_it_always_breaks_off_an_error_names_shard_byte_reason_and_tries(
         stream = pipeline(TarSource(f"{address}/train-0.tar", decode, on_error="skip", **given), batch_size=4)
         with pytest.raises(
             SourceError,
-            match=rf"Shard {address}/train-0\.tar cannot be read beyond byte (\d+): tried 3 times in a row, "
-            r"at last (ConnectionError|ConnectionResetError|TimeoutError|ClientOSError): .+; check the server",
+            match=rf"Shard {address}/train-0\.tar cannot be read beyond byte \d+: tried 3 times in a row, at "
+            r"last (ConnectionError|TimeoutError): .+; check the server",
         ):
             list(islice(stream, 5))
         assert stream.ledger.skipped == 0
@@ -96,7 +96,7 @@ def test_where_it_always_breaks_off_an_error_names_shard_byte_reason_and_tries(
 
 def test_the_reasons_are_told(folder: Path) -> None:
     told = {
-        Fault("stall", 3000): "beyond byte 3000: .* TimeoutError: nothing came for 0.3 s",
+        Fault("stall", 3000): "beyond byte 3000: .* TimeoutError: nothing came for 0.15 s",
         Fault("status", status=503): "beyond byte 0: .* the server answered 503 Service Unavailable",
         Fault("cut", 3000): r"beyond byte \d+: .*Not enough data to satisfy content length",
         Fault("reset", 3000): r"beyond byte \d+: .* reset",
@@ -193,12 +193,14 @@ def test_a_shard_that_is_short_on_the_server_is_damaged(folder: Path) -> None:
 @pytest.mark.parametrize("ranges", [True, False])
 def test_a_shard_that_changes_while_it_is_read_is_not_spliced(tmp_path: Path, ranges: bool) -> None:
     (tmp_path / "1.bin").write_bytes(LONG)
-    with SlowServer(tmp_path, faults={"1.bin": [Fault("cut", CHUNK)]}, ranges=ranges) as address:
-        with open_shard(f"{address}/1.bin", IMPATIENT) as file:
-            assert file.read(CHUNK) == LONG[:CHUNK]
-            (tmp_path / "1.bin").write_bytes(LONG[::-1])
-            with pytest.raises(SourceError, match=r"1\.bin has changed while it was read"):
-                file.read()
+    with (
+        SlowServer(tmp_path, faults={"1.bin": [Fault("stall", CHUNK)]}, ranges=ranges) as address,
+        open_shard(f"{address}/1.bin", Patience(2, STALL_S, 0)) as file,
+    ):
+        assert file.read(CHUNK) == LONG[:CHUNK]
+        (tmp_path / "1.bin").write_bytes(LONG[::-1])
+        with pytest.raises(SourceError, match=r"1\.bin has changed while it was read"):
+            file.read()
 
 
 def test_each_retry_is_logged(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -206,7 +208,7 @@ def test_each_retry_is_logged(folder: Path, caplog: pytest.LogCaptureFixture) ->
         list(examples_in(f"{address}/train-0.tar", IMPATIENT))
     ((logger, level, text),) = caplog.record_tuples
     assert (logger, level) == ("pipelines.remote", logging.WARNING)
-    assert text.startswith(f"Shard {address}/train-0.tar broke off at byte 3000 (ConnectionError: ")
+    assert re.match(rf"Shard {address}/train-0\.tar broke off at byte \d+ \(ConnectionError: ", text)
     assert text.endswith("); trying again in 0 s.")
 
 
