@@ -6,7 +6,7 @@ from pipelines.draws import Draws
 from pipelines.echo import INSERTION_POINTS, EchoSpec
 from pipelines.held import ChangedInPlaceError
 from pipelines.ledger import Ledger
-from pipelines.pace import throttle
+from pipelines.pace import SourceClock, throttle
 from pipelines.pipeline import Pipeline
 from pipelines.prefetch import Prefetch
 from pipelines.shards import ShardSource, TarSource
@@ -32,6 +32,7 @@ __all__ = [
     "RandomFlip",
     "RandomShift",
     "ShardSource",
+    "SourceClock",
     "SourceError",
     "StreamSource",
     "TarSource",

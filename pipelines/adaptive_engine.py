@@ -31,8 +31,8 @@ class AdaptiveEngine(FromSource):
     Memory: of the elements in the echo buffer, of those that leave it in one batch, and what is read ahead.
     """
 
-    def batches(self, order: AdaptiveOrder) -> Iterator[Batch]:
-        """See `Engine`. First reads again what had been in the buffer where `order` stands."""
+    def batches(self, order: AdaptiveOrder, ahead: int = 0) -> Iterator[Batch]:
+        """See `Engine`. Always reads ahead. First reads again what was in the buffer where `order` stands."""
         stage, buffer = order.stage, order.buffer
         width, held = stage.examples_per_element, waiting(buffer)
         at_once = -(-stage.elements_per_batch // _GROUPS_A_BATCH)

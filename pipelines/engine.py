@@ -53,8 +53,11 @@ class Books(Protocol):
 class Engine(Protocol[Order]):
     """Lets the data follow the order."""
 
-    def batches(self, order: Order) -> Iterator[Batch]:
-        """Endless batches from where `order` stands. Takes the order along, up to a block ahead."""
+    def batches(self, order: Order, ahead: int = 0) -> Iterator[Batch]:
+        """Endless batches from where `order` stands. Takes the order along, up to a block ahead.
+
+        What is upstream of the echo stage may work in a thread of its own, up to `ahead` batches in advance.
+        """
         ...
 
     def ledger_entries(self, books: Books, updates: int) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class IndexEngine:
         self._seed = seed
         self._batches_per_block = batches_per_block
 
-    def batches(self, order: Order | AdaptiveOrder) -> Iterator[Batch]:
-        """See `Engine`."""
+    def batches(self, order: Order | AdaptiveOrder, ahead: int = 0) -> Iterator[Batch]:
+        """See `Engine`. Nothing is upstream."""
         augment, size = self._augment, order.stage.examples_per_element * order.stage.elements_per_batch
         while True:
             block = order.next_block(self._batches_per_block)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from pipelines.checks import real_number, whole_number
 from pipelines.exchange import Ints
@@ -22,6 +24,7 @@ def throttle(
     update_s: float,
     batch_size: int,
     burst: int = 1,
+    clock: SourceClock | None = None,
 ) -> MapSource | StreamSource:
     """`source`, but a batch of fresh examples takes it `R` times as long as an update.
 
@@ -37,6 +40,7 @@ def throttle(
         update_s: seconds that an update takes with input at hand, as measured.
         batch_size: examples of an update.
         burst: so many examples come at once, after the time of all of them.
+        clock: the source's, for who wants to stop it for a while.
 
     Raises:
         ValueError: one of these is not as described.
@@ -45,10 +49,45 @@ def throttle(
     batch_s = ratio * real_number(update_s, "throttle: update_s", _LEAST, "give seconds, more than 0")
     examples = whole_number(batch_size, "throttle: batch_size", 1, "give a number of examples, 1 or more")
     at_once = whole_number(burst, "throttle: burst", 1, "give a number of examples, 1 or more")
-    pace = Pace(batch_s / examples, at_once)
+    pace = Pace(batch_s / examples, at_once, clock)
     if isinstance(source, tuple):
         return _SlowMap(MemorySource(*source), pace)
     return _SlowMap(source, pace) if isinstance(source, MapSource) else _SlowStream(source, pace)
+
+
+class SourceClock:
+    """A clock that can be stopped: while it stands, a source with a pace makes nothing.
+
+    For measurements: what is timed apart from training, such as an evaluation, gives the source no lead.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._stopped_at: float | None = None
+        self._stood_s = 0.0
+
+    def now(self) -> float:
+        """Seconds that it has run."""
+        return (time.monotonic() if self._stopped_at is None else self._stopped_at) - self._stood_s
+
+    def sleep_until(self, moment: float) -> None:
+        """Return when `now` is `moment` or later."""
+        with self._changed:
+            while (left := moment - self.now()) > 0:
+                self._changed.wait(left if self._stopped_at is None else None)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """It stands while the block runs."""
+        with self._changed:
+            begin = self._stopped_at = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._stood_s += time.monotonic() - begin
+                self._stopped_at = None
+                self._changed.notify_all()
 
 
 class Pace:
@@ -59,9 +98,11 @@ class Pace:
     Args:
         example_s: seconds an example takes.
         burst: examples that are done at once.
+        clock: whose seconds they are; one of its own, if none is given.
     """
 
-    def __init__(self, example_s: float, burst: int = 1) -> None:
+    def __init__(self, example_s: float, burst: int = 1, clock: SourceClock | None = None) -> None:
+        self._clock = clock or SourceClock()
         self._burst = burst
         self._burst_s = example_s * burst
         self._at_hand = 0
@@ -69,7 +110,7 @@ class Pace:
 
     def wait_for(self, examples: int) -> None:
         """Sleep until so many more are due."""
-        now = time.monotonic()
+        now = self._clock.now()
         if self._asked == -math.inf:
             self._asked = now
         bursts = max(0, math.ceil((examples - self._at_hand) / self._burst))
@@ -77,8 +118,7 @@ class Pace:
             self._done = max(self._done, self._asked) + bursts * self._burst_s
             self._asked = now
         self._at_hand += bursts * self._burst - examples
-        if self._done > now:
-            time.sleep(self._done - now)
+        self._clock.sleep_until(self._done)
 
 
 class _SlowMap:

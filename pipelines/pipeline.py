@@ -126,7 +126,7 @@ class Pipeline:
 
     def __next__(self) -> Batch:
         if self._batches is None:
-            batches = self._engine.batches(self._order)
+            batches = self._engine.batches(self._order, self._ahead)
             self._batches = Prefetch(batches, self._ahead) if self._ahead else batches
         try:
             batch = next(self._batches)
@@ -146,6 +146,9 @@ class Pipeline:
 
     def prefetch(self, batches: int = 2) -> Self:
         """Let a thread prepare up to so many batches while the last one is being used; 0 = no thread.
+
+        A source, and what else is upstream of the echo stage, gets a thread of its own. So a fresh batch
+        costs the longest of reading, preparing e batches and training on them, rather than their sum.
 
         Changes this pipeline and returns it. The stream stays the same, and ledger and state still are those
         of the last batch *handed out*. `close()` or the end of a `with` block ends the thread.

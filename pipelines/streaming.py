@@ -6,8 +6,9 @@ point: as read, before augmentation; augmented, after it; in whole batches, afte
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from pipelines.echo import EchoStage
 from pipelines.exchange import Ints
 from pipelines.from_source import FromSource, in_groups
 from pipelines.order import Order, OrderBlock
+from pipelines.prefetch import Prefetch
 from pipelines.readers import Examples, Reader
 from pipelines.rows import Rows
+from pipelines.sources import Pair
 
 
 class StreamingEngine(FromSource):
@@ -35,20 +38,26 @@ class StreamingEngine(FromSource):
         super().__init__(reader, augment, seed)
         self._batches_per_block = batches_per_block
 
-    def batches(self, order: Order) -> Iterator[Batch]:
+    def batches(self, order: Order, ahead: int = 0) -> Iterator[Batch]:
         """See `Engine`. First reads again what had been kept where `order` stands."""
-        groups = to_read(order.stage, order.updates, order.held)
-        arriving = self.arriving(groups, order.stage.copies_differ)
-        return self._straight(order, arriving) if order.stage.ratio == 1 else self._echoed(order, arriving)
+        groups, is_echoed = to_read(order.stage, order.updates, order.held), order.stage.ratio > 1
+        arriving = self.arriving(groups, order.stage.copies_differ or not is_echoed)
+        follow = self._echoed if is_echoed else self._straight
+        if not ahead:
+            yield from follow(order, arriving)
+            return
+        with Prefetch(arriving, ahead) as read:
+            yield from follow(order, read)
 
     def _straight(self, order: Order, arriving: Iterator[Examples]) -> Iterator[Batch]:
         """Without an echo stage, groups are batches."""
         while True:
             block = order.next_block(self._batches_per_block)
             origins = Origins(block, np.empty_like(block.ordinals))
+            augment = self._augmenting(block)
             for row in range(block.batches):
                 origins.example_ids[row], inputs, targets = next(arriving)
-                yield Batch(inputs, targets, origins, row)
+                yield Batch(*augment(row, inputs, targets), origins, row)
 
     def _echoed(self, order: Order, arriving: Iterator[Examples]) -> Iterator[Batch]:
         stage, width = order.stage, order.stage.examples_per_element
@@ -61,20 +70,29 @@ class StreamingEngine(FromSource):
             block = order.next_block(self._batches_per_block)
             stay = _Stay(stage, emitted, held, rows, block, order.held)
             origins = Origins(block, np.empty_like(block.ordinals))
-            draws = Draws(self._seed, block.ordinals.reshape(-1), block.copies.reshape(-1))
+            augment = self._augmenting(block)
             for row in range(block.batches):
                 while stay.arrived < stay.needed[row]:
                     stay.arrive(self.keep(memory, width, next(arriving)))
                 ids, inputs, targets = memory.pick(stay.rows_of_batch(row))
                 memory.give_back(stay.rows_to_leave(row))
-                if self._augment is not None and stage.copies_differ:
-                    size = len(ids)
-                    inputs, targets = augmented(
-                        self._augment, inputs, targets, draws.rows(slice(row * size, (row + 1) * size))
-                    )
+                if stage.copies_differ:
+                    inputs, targets = augment(row, inputs, targets)
                 origins.example_ids[row] = ids
                 yield Batch(inputs, targets, origins, row)
             held, rows = stay.remaining()
+
+    def _augmenting(self, block: OrderBlock) -> Callable[[int, Any, Any], Pair]:
+        """Augments a batch of the block, given its number there."""
+        if self._augment is None:
+            return lambda row, inputs, targets: (inputs, targets)
+        augment, size = self._augment, block.ordinals.shape[1]
+        draws = Draws(self._seed, block.ordinals.reshape(-1), block.copies.reshape(-1))
+
+        def augmenting(row: int, inputs: Any, targets: Any) -> Pair:
+            return augmented(augment, inputs, targets, draws.rows(slice(row * size, (row + 1) * size)))
+
+        return augmenting
 
 
 class _Stay:

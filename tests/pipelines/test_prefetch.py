@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipelines import EchoSpec, Pipeline, Prefetch
+from pipelines import Draws, EchoSpec, MemorySource, Pipeline, Prefetch
+from pipelines.exchange import Ints
+from pipelines.sources import Pair
 from pipelines.testing import assert_resumes_exactly
 
 DATA = np.arange(60.0).reshape(20, 3), np.arange(20)
@@ -152,3 +154,45 @@ def test_dropping_a_pipeline_ends_its_thread() -> None:
 def test_what_is_no_number_of_batches_is_refused(batches: Any) -> None:
     with pytest.raises(ValueError, match=r"prefetch: batches is .*; give a number of batches, or 0"):
         pipeline().prefetch(batches)
+
+
+class Watched(MemorySource):
+    """Says when the group after the first one is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(*DATA)
+        self.goes_on = threading.Event()
+
+    def read(self, groups: Iterable[Ints]) -> Iterator[Pair]:
+        for number, pair in enumerate(super().read(groups)):
+            if number:
+                self.goes_on.set()
+            yield pair
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_source_reads_on_while_a_batch_is_being_prepared(factor: int) -> None:
+    source = Watched()
+
+    def augment(inputs: Any, targets: Any, draws: Draws) -> Any:
+        assert source.goes_on.wait(10), "nothing was read while a batch was being prepared"
+        return inputs, targets
+
+    echo = EchoSpec(factor, "before_augmentation")
+    with Pipeline(source, batch_size=4, echo=echo, augment=augment).prefetch(1) as reading:
+        assert len(next(reading)) == 4
+        assert len(threads()) == 2
+
+
+@pytest.mark.parametrize(
+    "end", [Pipeline.close, lambda reading: reading.load_state_dict(reading.state_dict())]
+)
+def test_what_reads_for_a_pipeline_ends_with_it(end: Callable[[Pipeline], None]) -> None:
+    reading = Pipeline(MemorySource(*DATA), batch_size=4, echo=EchoSpec(2, buffer=7)).prefetch(2)
+    plain = Pipeline(DATA, batch_size=4, echo=EchoSpec(2, buffer=7))
+    for _ in range(3):
+        assert np.array_equal(next(reading).example_ids, next(plain).example_ids)
+    end(reading)
+    assert not threads()
+    assert np.array_equal(next(reading).example_ids, next(plain).example_ids)
+    reading.close()
