@@ -60,6 +60,9 @@ METRICS = (
     "evaluation_s",
     "slot_s",
     "warm",
+    "time_to_target_s",
+    "source_batch_s",
+    "others_s",
 )
 CURVE_KEYS: Mapping[str, str] = {"run_id": "str", "trial_id": "str", "fresh_examples": "int64"}
 SETTLED = [outcome.value for outcome in Outcome if outcome.is_result]
@@ -91,7 +94,9 @@ def load(study: str, tracking_uri: str, cache: Path | None = None) -> Results:
       `duplicate_share` (of the examples of a batch, 0 to 1), `mean_lag_updates` (between an example's
       emission and its next, in updates), `buffer_examples` (effective size of the echo buffer);
     - float64, seconds: `training_s`, of it `input_wait_s`, `update_s` and `evaluation_s`; `slot_s` of holding
-      a slot; `warm` is 0 for the first trial of a process, whose slot time contains its start;
+      a slot; `warm` is 0 for the first trial of a process, whose slot time contains its start; of timed
+      trials (`study.timed`) `time_to_target_s`, NaN unless reached, `source_batch_s` that the source takes
+      for a batch, and `others_s` of processor time that other processes took meanwhile;
     - `best_<metric>`: float64, the best value that the target's metric had at an evaluation.
 
     `curves` has a row an evaluation, in the order of run and step: `run_id`, `trial_id`: str;

@@ -119,6 +119,7 @@ def run(
 ) -> None:
     """Run what has no result yet, then print the results and draw the figures."""
     from echostudy.costs import ask_over, estimated, remember
+    from echostudy.followups import run_timed
     from echostudy.live import LiveDisplay
     from echostudy.report import show_report
     from study.session import run_study
@@ -152,6 +153,8 @@ def run(
         raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
     remember(study, folder, cost)
     study, status = _study(spec, results, settings, smoke)
+    if study.spec.measure == "time" and not status.left:
+        run_timed(study, folder, out)
     show_report(out, study, folder, quick=smoke)
     _print_crashes(status, folder.logs(study.spec.name))
     if status.left:

@@ -1,4 +1,4 @@
-"""Studies about a study: its pilot, which finds the target, and the confirmation of its winners."""
+"""Studies about a study: its pilot, which finds the target, its winners confirmed, and timed."""
 
 from __future__ import annotations
 
@@ -79,6 +79,35 @@ def run_confirmation(
             f"{row.reached}/{row.trials}",
         )
     out.print(table)
+
+
+def run_timed(plan: Plan, folder: ResultsFolder, out: Console) -> None:
+    """Time the winners of a study behind sources of every R, one trial at a time, as far as that is left.
+
+    First measures what an update takes here and now. Says so where no search has a winner.
+    """
+    from study.timed import timed
+    from study.update_time import update_seconds
+    from study.winners import winners
+
+    won = winners(plan, read_stored(folder, plan.spec.name))
+    timing = timed(plan, won)
+    if not timing.trials:
+        out.print("Nothing to time: no search has reached its target.", highlight=False)
+        return
+    known = read_stored(folder, timing.spec.name)
+    left = sum(not has_result(known.get(trial.id)) for trial in timing.trials)
+    if not left:
+        return
+    out.print(
+        f"Timing the winners: {left} trials, one at a time. Leave the machine to them alone.",
+        soft_wrap=True,
+        highlight=False,
+    )
+    seconds = update_seconds(plan, won)
+    said = ", ".join(f"{1000 * s:.2f} ms at batch size {size}" for size, s in seconds.items())
+    out.print(f"An update takes {said}.", soft_wrap=True, highlight=False)
+    run_plan(timed(plan, won, seconds), folder, out, workers=math.ceil(plan.spec.resources.cpu))
 
 
 def run_plan(plan: Plan, folder: ResultsFolder, out: Console, workers: int | None) -> None:

@@ -83,7 +83,8 @@ class Conditions(Group):
     """Every combination of the grid's values, and `also`, without what `exclude` selects.
 
     The baseline, e = 1, is added once a batch size, and is never excluded. `R` are the ratios of upstream to
-    downstream time that figure 4's model draws a curve for; no trial depends on them.
+    downstream time that figure 4's model draws a curve for, and that `measure: time` times the winners at; no
+    search depends on them.
     """
 
     batch_size: Values[Count] = Field(examples=["[32]"])

@@ -6,15 +6,16 @@ point with new seeds tells what it is worth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import mean
 
 from study.conditions import Condition
 from study.errors import UserError
-from study.plan import Plan, Search, Trial, stable_id
-from study.result import Rank, best_trial
+from study.plan import Plan, Trial, stable_id
+from study.result import best_trial
 from study.stored import StoredTrial
+from study.winners import ranks, winners
 
 
 def confirmation(plan: Plan, stored: Mapping[str, StoredTrial], seeds: int) -> Plan:
@@ -23,12 +24,16 @@ def confirmation(plan: Plan, stored: Mapping[str, StoredTrial], seeds: int) -> P
     A study of its own, `-confirm` behind its name, with a search for each that has a winner. Seeds are the
     same for all conditions of a repeat, as in the study. Raises `UserError` if no search has a winner yet.
     """
-    spec = plan.spec.model_copy(update={"name": f"{plan.spec.name[:92]}-confirm", "stop": "at_target"})
+    spec = plan.spec.model_copy(
+        update={
+            "name": f"{plan.spec.name[:92]}-confirm",
+            "stop": "at_target",
+            "search": plan.spec.search.model_copy(update={"count": "points"}),
+        }
+    )
     searches, trials = [], []
-    for search in plan.searches:
-        winner = _winner(plan, search, stored)
-        if winner is None:
-            continue
+    for winner in winners(plan, stored).values():
+        search = winner.search
         again = replace(search, id=stable_id("confirmation", search.id, winner.point), points=seeds)
         searches.append(again)
         trials += [
@@ -68,9 +73,9 @@ def confirmed(
             best.fresh_examples
             for search in plan.searches
             if search.condition == condition and search.repeat in repeats
-            if (best := best_trial(_ranks(plan, search, stored))) is not None
+            if (best := best_trial(ranks(plan, search, stored))) is not None
         ]
-        ranks = [
+        found = [
             known.rank.fresh_examples
             for trial in confirming.trials
             if trial.search.condition == condition
@@ -78,19 +83,6 @@ def confirmed(
         ]
         trials = sum(trial.search.condition == condition for trial in confirming.trials)
         rows.append(
-            Confirmed(condition, len(own), mean(own), mean(ranks) if ranks else None, len(ranks), trials)
+            Confirmed(condition, len(own), mean(own), mean(found) if found else None, len(found), trials)
         )
     return rows
-
-
-def _ranks(plan: Plan, search: Search, stored: Mapping[str, StoredTrial]) -> Iterator[Rank]:
-    return (
-        known.rank
-        for trial in plan.trials_of(search)
-        if (known := stored.get(trial.id)) is not None and known.rank is not None
-    )
-
-
-def _winner(plan: Plan, search: Search, stored: Mapping[str, StoredTrial]) -> Trial | None:
-    best = best_trial(_ranks(plan, search, stored))
-    return None if best is None else plan.trials_of(search)[best.point]

@@ -59,6 +59,11 @@ class Execution:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
         return inputs, targets.to(self.device, non_blocking=True)
 
+    def finish(self) -> None:
+        """Wait until the device has done all that it was given, where it works on its own."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
     def random_state(self) -> dict[str, Tensor]:
         """The state of the random generators that initialisation and dropout draw from."""
         state = {"cpu": torch.get_rng_state()}

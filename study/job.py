@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from study.result import Rank, Target
 from study.seeds import derived_seed
+from study.timing import Timing
 from study.workloads.options import WorkloadOptions
 
 if TYPE_CHECKING:  # a worker needs no plan, and the driver no pipeline; both start a second sooner without
@@ -45,6 +46,7 @@ class TrialJob:
     budget_fresh_examples: Fraction | int
     evaluate_every: Fraction | int
     stop: str
+    timing: Timing | None = None
 
     @classmethod
     def of(cls, trial: Trial, spec: StudySpec) -> TrialJob:
@@ -54,7 +56,8 @@ class TrialJob:
         compared on the same initial weights and the same fresh stream (common random numbers).
         """
         search, condition = trial.search, trial.search.condition
-        identity = (spec.seed, search.repeat, trial.point, *([trial.reseed] if trial.reseed else []))
+        seeded = trial.point if trial.seeded is None else trial.seeded
+        identity = (spec.seed, search.repeat, seeded, *([trial.reseed] if trial.reseed else []))
         budget, every = spec.budget_of(condition)
         return cls(
             trial_id=trial.id,
@@ -69,7 +72,13 @@ class TrialJob:
             budget_fresh_examples=budget,
             evaluate_every=every,
             stop=spec.stop,
+            timing=search.timing,
         )
+
+    @property
+    def is_adaptive(self) -> bool:
+        """True if what is ready decides how often examples come again, up to the echo factor."""
+        return self.timing is not None and self.timing.adaptive
 
     @property
     def echo(self) -> EchoSpec:
@@ -78,6 +87,9 @@ class TrialJob:
 
         if self.echo_factor == 1:
             return EchoSpec()
+        if self.is_adaptive:
+            ceiling = int(self.echo_factor)
+            return EchoSpec("adaptive", self.insertion_point, self.echo_buffer, ceiling=ceiling)
         return EchoSpec(self.echo_factor, self.insertion_point, self.echo_buffer)
 
     def evaluation_updates(self) -> Iterator[int]:

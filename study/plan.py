@@ -17,6 +17,7 @@ from study.points import point_table
 from study.result import PROTOCOL_VERSION
 from study.seeds import stable_digest
 from study.spec import StudySpec
+from study.timing import Timing
 
 __all__ = ["NO_ECHO", "Condition", "Plan", "Search", "Trial", "make_plan", "stable_id"]
 
@@ -28,18 +29,25 @@ def stable_id(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One condition x one repeat; its best trial is the search's result. `points` is its number of trials."""
+    """One condition x one repeat; its best trial is the search's result. `points` is its number of trials.
+
+    `timing` is what its trials are held to where they are timed (`study.timed`).
+    """
 
     id: str
     condition_id: str
     condition: Condition
     repeat: int
     points: int
+    timing: Timing | None = None
 
     @property
     def label(self) -> str:
         """Readable name, as in MLflow."""
-        return f"{self.condition.label} repeat {self.repeat}"
+        if self.timing is None:
+            return f"{self.condition.label} repeat {self.repeat}"
+        echoing = self.condition.label.replace(" e=", " adaptive up to e=" if self.timing.adaptive else " e=")
+        return f"{echoing} {self.timing.label} repeat {self.repeat}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,8 @@ class Trial:
     """One training run: a search's condition and repeat at one metaparameter point.
 
     `reseed` sets it apart from the trial of the study itself: 0 there, 1, 2, ... where the same point is run
-    again with other seeds (`study.confirm`).
+    again with other seeds (`study.confirm`). `seeded` is the point whose seeds it has, if not its own
+    (`study.timed`).
     """
 
     id: str
@@ -55,6 +64,7 @@ class Trial:
     point: int
     metaparameters: Mapping[str, float]
     reseed: int = 0
+    seeded: int | None = None
 
     @property
     def label(self) -> str:

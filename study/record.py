@@ -97,6 +97,12 @@ class TrialRecord:
             "slot_s": self.slot_s,
             "warm": float(self.warm),
         }
+        timing = self.trial.search.timing
+        if timing is not None:
+            metrics["source_batch_s"] = timing.R * timing.update_s
+            metrics["others_s"] = self.clocks.others_s
+            if self.outcome is Outcome.REACHED:
+                metrics["time_to_target_s"] = self.clocks.input_wait_s + self.clocks.update_s
         if self.evaluations:
             metrics["buffer_examples"] = self.evaluations[-1].values["buffer_examples"]
             metrics[f"best_{self.target.metric}"] = best_value(self.evaluations, self.target)

@@ -34,20 +34,28 @@ LEAST_TURN_S = 2.0
 """Laying a trial aside and going on with it costs about 0.06 s: too much for trials of a second or two."""
 
 
+def prepare(threads: int, *, gpu: bool) -> torch.device:
+    """Prepare a process for training, with so many CPU threads and reproducible kernels; the device to use.
+
+    `gpu`: use the one that is visible (some GPU kernels have no reproducible form: those are used all the
+    same).
+    """
+    device = torch.device("cuda" if gpu and torch.cuda.is_available() else "cpu")
+    torch.set_num_threads(threads)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, cuBLAS is not reproducible
+    torch.use_deterministic_algorithms(True, warn_only=device.type == "cuda")
+    return device
+
+
 class Slot:
     """A process's trials: they share the loaded workloads, and what it cost to load them.
 
-    Prepares the process: `threads` CPU threads, and reproducible kernels; `gpu`: use the one that is visible
-    (some GPU kernels have no reproducible form: those are used all the same).
-    `folder` is the study's, for checkpoints and logs. No trial is laid aside before it has had its slot for
-    `least_turn_s`.
+    Prepares the process (`prepare`). `folder` is the study's, for checkpoints and logs. No trial is laid
+    aside before it has had its slot for `least_turn_s`, and a timed one keeps no checkpoint.
     """
 
     def __init__(self, folder: Path, *, threads: int, gpu: bool, least_turn_s: float = LEAST_TURN_S) -> None:
-        torch.set_num_threads(threads)
-        self._device = torch.device("cuda" if gpu and torch.cuda.is_available() else "cpu")
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, cuBLAS is not reproducible
-        torch.use_deterministic_algorithms(True, warn_only=self._device.type == "cuda")
+        self._device = prepare(threads, gpu=gpu)
         self._folder = folder
         self._least_turn_s = least_turn_s
         self._workloads: dict[tuple[str, WorkloadOptions], Workload] = {}
@@ -136,7 +144,7 @@ class Slot:
         self._evaluations.close()
 
     def _checkpoint_if_due(self, run: TrialRun) -> None:
-        if run.outcome is None and time.perf_counter() >= self._checkpoint_at:
+        if run.outcome is None and time.perf_counter() >= self._checkpoint_at and not self._job.timing:
             self._checkpoint.save(run.state_dict())
             self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
 

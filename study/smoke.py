@@ -30,6 +30,8 @@ def smoke_cut(spec: StudySpec) -> StudySpec:
             "exclude": (),
         }
     )
+    if conditions.R:
+        conditions = conditions.model_copy(update={"R": conditions.R[:1]})
     left = conditions.expand(workload_name(spec.workload))
     changes = {
         "name": f"{spec.name[:94]}-smoke",

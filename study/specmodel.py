@@ -19,6 +19,7 @@ from study.fields import AS_WHOLE, Count, Group, Items, Whole, all_refused, refu
 from study.nearest import did_you_mean
 from study.ranges import Choice, Metaparameter, Range
 from study.result import Target
+from study.timing import TimingSpec
 from study.wording import shown
 from study.workloads.options import WorkloadOptions
 from study.workloads.own import WorkloadError, own_card
@@ -31,6 +32,7 @@ MAX_TRIALS = 2_000_000
 
 RESERVED_NAMES = frozenset(
     {"workload", "batch_size", "echo_factor", "insertion_point", "echo_buffer", "repeat", "point"}
+    | {"R", "burst", "adaptive"}
 )
 """Names of MLflow parameters that a trial has beside its metaparameters."""
 
@@ -150,6 +152,8 @@ class StudySpec(Group):
     target: TargetSpec = Field(examples=["{metric: valid_accuracy, value: 0.95}"])
     budget: Budget = Field(examples=["{fresh_examples: 12000, evaluate_every: 256}"])
     stop: Literal["racing", "at_target", "exhaustive"] = Field("racing", examples=["racing"])
+    measure: Literal["fresh_examples", "time"] = Field("fresh_examples", examples=["fresh_examples"])
+    timing: TimingSpec | None = Field(None, examples=["{burst: [1, 512], adaptive: true}"])
     seed: Whole = Field(0, examples=["0"])
     resources: Resources = Field(Resources(), examples=["{cpu: 1, gpu: 0}"])
     limits: Limits = Field(Limits(), examples=["{hours: 12}"])
@@ -311,6 +315,26 @@ class StudySpec(Group):
                 f"must be at least one batch ({largest}), not {budget.amount:g}; raise it", budget.unit
             )
         return budget
+
+    @field_validator("measure")
+    @classmethod
+    def _time_is_measured_at_some_ratios(cls, measure: str, info: ValidationInfo) -> str:
+        conditions = info.data.get("conditions")
+        if measure == "time" and conditions is not None and conditions.R is None:
+            raise refused("cannot be time without conditions.R; write for example R: [1, 2, 4] there")
+        return measure
+
+    @field_validator("timing")
+    @classmethod
+    def _only_time_has_a_timing(cls, timing: TimingSpec | None, info: ValidationInfo) -> TimingSpec | None:
+        if timing is not None and info.data.get("measure") == "fresh_examples":
+            raise refused("means nothing without measure: time; add that, or take it out")
+        if timing is None or not timing.adaptive:
+            return timing
+        conditions = info.data.get("conditions")
+        if conditions is not None and all(one.is_baseline for one in conditions.expand("")):
+            raise refused("needs an echo factor above 1 for its ceiling; add one to conditions", "adaptive")
+        return timing
 
     @field_validator("limits")
     @classmethod

@@ -33,6 +33,12 @@ FEW = 5
 """Trials that must have ended before their crashed share stops a run."""
 
 
+def _in_rungs(plan: Plan) -> bool:
+    """True if trials may be laid aside: what is timed runs through, and TPE learns from whole trials."""
+    is_timed = any(search.timing is not None for search in plan.searches)
+    return plan.spec.stop == "racing" and plan.spec.search.sampler != "tpe" and not is_timed
+
+
 class LimitError(Exception):
     """A limit of the study has ended the run before its plan; `run` goes on from what has ended."""
 
@@ -90,7 +96,7 @@ class Sweep:
         self.race = Race()
         self.folder = results.study(plan.spec.name)
         self.stop_reason = ""
-        self._queue = TrialQueue(plan, rungs=plan.spec.stop == "racing" and plan.spec.search.sampler != "tpe")
+        self._queue = TrialQueue(plan, rungs=_in_rungs(plan))
         self._searches = {search.id: search for search in plan.searches}
         self._ended: dict[str, list[Ended]] = {search.id: [] for search in plan.searches}
         self._left: Counter[str] = Counter()

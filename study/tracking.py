@@ -201,7 +201,8 @@ def _final_status(outcome: Outcome | None) -> str:
 
 
 def _search_params(search: Search) -> dict[str, object]:
-    condition = search.condition
+    condition, timing = search.condition, search.timing
+    timed = {"R": f"{timing.R:g}", "burst": timing.burst, "adaptive": timing.adaptive} if timing else {}
     return {
         "workload": condition.workload,
         "batch_size": condition.batch_size,
@@ -209,6 +210,7 @@ def _search_params(search: Search) -> dict[str, object]:
         "insertion_point": condition.insertion_point,
         "echo_buffer": condition.echo_buffer,
         "repeat": search.repeat,
+        **timed,
     }
 
 

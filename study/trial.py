@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_right
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from pipelines import Pipeline
-from study.clocks import Clocks
+from pipelines import Pipeline, SourceClock
+from study.clocks import Clocks, others_s
 from study.execution import Execution
+from study.grid import EvaluationGrid, Next
 from study.job import TrialJob
 from study.racing import cannot_win
 from study.result import Evaluation, Outcome, Rank
+from study.slow import slowed
 from study.workloads.base import Workload
 
 
@@ -43,7 +45,8 @@ class TrialRun:
     done: list[Evaluation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._evaluate_at = list(self.job.evaluation_updates())
+        self._grid = EvaluationGrid(self.job)
+        self._source_clock = SourceClock()
         self._execution = Execution(self.device, self.job.options)
         torch.manual_seed(self.job.initialisation_seed)
         self._model = self._execution.model(self.workload.model())
@@ -53,7 +56,10 @@ class TrialRun:
         self._optimizer = self.workload.optimizer(self._model, metaparameters)
         self._schedule = self.workload.schedule(metaparameters)
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
-        data = self._execution.data(self.workload.train_data())
+        data = self.workload.train_data()
+        if self.job.timing is not None:
+            data = slowed(data, self.job.timing, self.job.batch_size, self._source_clock)
+        data = self._execution.data(data)
         self._pipeline = Pipeline(
             data,
             batch_size=self.job.batch_size,
@@ -70,9 +76,9 @@ class TrialRun:
         Threads and workers that read ahead end with the iteration.
         """
         with self._pipeline:
-            while self.outcome is None:
-                mean_loss = self._train_until(self._ahead[0])
-                with self.clocks.evaluating():
+            while self.outcome is None and (due := self._next) is not None:
+                mean_loss = self._train_until(due)
+                with self.clocks.evaluating(), self._source_clock.stopped():
                     evaluation = self._evaluate(mean_loss)
                 if evaluation is None:
                     self.outcome = Outcome.REACHED if self._reached else Outcome.DIVERGED
@@ -84,35 +90,48 @@ class TrialRun:
     @property
     def earliest(self) -> Rank | None:
         """The rank this run would get by reaching the target at its next evaluation; None at its end."""
-        return self.job.rank_at(self._ahead[0]) if self._ahead else None
+        due = self._next
+        return None if due is None else due.rank
 
     @property
-    def _ahead(self) -> list[int]:
-        """The evaluations still to come, in updates."""
-        return self._evaluate_at[bisect_right(self._evaluate_at, self._updates) :]
+    def _next(self) -> Next | None:
+        """The next evaluation; None after the last."""
+        return self._grid.after(*self._stands)
 
     @property
-    def _updates(self) -> int:
-        return self.done[-1].updates if self.done else 0
+    def _stands(self) -> tuple[int, float]:
+        """Updates and fresh examples at the last evaluation."""
+        return (self.done[-1].updates, self.done[-1].fresh_examples) if self.done else (0, 0.0)
 
     @property
     def _reached(self) -> bool:
         target = self.job.target
         return any(target.is_reached_by(one.values[target.metric]) for one in self.done)
 
-    def _train_until(self, updates: int) -> float:
-        """Update until the given count; the mean training loss on the way (not finite if ever not finite)."""
-        clocks, before = self.clocks, self._updates
+    def _train_until(self, due: Next) -> float:
+        """Update until an evaluation is due; the mean training loss on the way (not finite if ever so)."""
+        clocks, timing = self.clocks, self.job.timing
+        updates, fresh = before, _ = self._stands
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         batches = iter(self._pipeline)
-        for update in range(before, updates):
-            start = time.perf_counter()
+        others = others_s() if timing else 0.0
+        start = time.perf_counter()
+        while not due.is_due(updates, fresh):
             batch = next(batches)
             inputs, targets = self._execution.batch(batch.inputs, batch.targets)
+            if self.job.is_adaptive:
+                fresh += np.count_nonzero(batch.copies == 0)
             ready = time.perf_counter()
-            total += self._update(update, inputs, targets)
+            total += self._update(updates, inputs, targets)
+            if timing:
+                self._execution.finish()
+            updates += 1
+            end = time.perf_counter()
             clocks.input_wait_s += ready - start
-            clocks.update_s += time.perf_counter() - ready
+            clocks.update_s += end - ready
+            start = end
+        if timing:
+            clocks.others_s += others_s() - others
         return total.item() / (updates - before)
 
     def _update(self, number: int, inputs: Tensor, targets: Tensor) -> Tensor:
@@ -149,7 +168,7 @@ class TrialRun:
 
     def _outcome_now(self) -> Outcome | None:
         """What the last evaluation decides; None to go on."""
-        if self._reached and (self.job.stop != "exhaustive" or not self._ahead):
+        if self._reached and (self.job.stop != "exhaustive" or self._next is None):
             return Outcome.REACHED
         if self.earliest is None:
             return Outcome.MISSED

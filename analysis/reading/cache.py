@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from analysis.files import replacing
 
-VERSION = 1
+VERSION = 2
 FILES = ("trials", "curves")
 _KEY = b"echostudy"
 

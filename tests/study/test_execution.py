@@ -181,6 +181,6 @@ def test_nothing_reads_ahead_once_a_trial_has_ended_or_is_dropped(jobs):
 
     evaluations = TrialRun(jobs["none"], FromASource()).evaluations()
     next(evaluations)
-    assert len(readers()) == 1
+    assert len(readers()) == 2, "one reads, the other makes batches"
     evaluations.close()
     assert readers() == []
