@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.figure import Figure
 
+from analysis.figures.adaptive import draw_adaptive
 from analysis.figures.best_values import draw_figure8
 from analysis.figures.curves import AXIS_NAMES, draw_against
 from analysis.figures.figure3 import draw_figure3, figure3_title
@@ -24,6 +25,7 @@ from analysis.tables.idle import idle_time
 from analysis.tables.mixing import mixing
 from analysis.tables.modelled_time import RATIOS, STREAMED, modelled_time
 from analysis.tables.slices import place_name
+from analysis.tables.timed import with_measured
 from analysis.tables.tuning import tuning_cost
 
 DRAWN_RATIO, DRAWN_FACTOR = 2, 2
@@ -73,7 +75,10 @@ def _figure3(material: Material) -> Exhibit:
 
 def _figure4(material: Material) -> Exhibit:
     heading = "Figure 4: training time against the echo factor, modelled from R"
-    table = modelled_time(material.by_condition, RATIOS)
+    table = modelled_time(material.by_condition, material.plan.spec.conditions.R or RATIOS)
+    if not material.timed_cells.empty:
+        heading += ", and as measured"
+        table = with_measured(table, material.timed_cells)
     if not _has_echoing(material):
         return Exhibit("figure4", heading, table, missing=NO_ECHOING)
     return Exhibit("figure4", heading, table, draw_figure4(table, title=_title(material, "time to target")))
@@ -86,6 +91,16 @@ def _streamed(material: Material) -> Exhibit:
         return Exhibit("streamed", heading, table, missing=NO_ECHOING)
     title = _title(material, f"data streamed at R = {STREAMED:g}")
     return Exhibit("streamed", heading, table, draw_streamed(material.by_condition, table, title=title))
+
+
+def _adaptive(material: Material) -> Exhibit:
+    heading = "Time on the wall clock against R: fixed echo factors and adaptive echoing"
+    cells = material.timed_cells
+    if not cells["adaptive"].any():
+        missing = "No adaptive echoing has been timed; it needs measure: time and timing.adaptive: true."
+        return Exhibit("adaptive", heading, pd.DataFrame(), missing=missing)
+    figure = draw_adaptive(cells, title=_title(material, "time to target against R"))
+    return Exhibit("adaptive", heading, cells, figure)
 
 
 def _against(number: int, setting: str) -> Callable[[Material], Exhibit]:
@@ -161,6 +176,7 @@ _MAKERS: tuple[Callable[[Material], Exhibit], ...] = (
     _figure3,
     _figure4,
     _streamed,
+    _adaptive,
     _against(5, "echo_factor"),
     _against(6, "batch_size"),
     _against(7, "echo_buffer"),
@@ -172,7 +188,8 @@ _MAKERS: tuple[Callable[[Material], Exhibit], ...] = (
 )
 
 NAMES = (
-    *("figure1", "figure2", "figure3", "figure4", "streamed", "figure5", "figure6", "figure7", "figure8"),
+    *("figure1", "figure2", "figure3", "figure4", "streamed", "adaptive"),
+    *("figure5", "figure6", "figure7", "figure8"),
     *("mixing", "metaparameters", "tuning_cost", "health"),
 )
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.results import Results, load
+from analysis.results import Results, load, load_trials
 from analysis.tables.best_values import best_by_search, figure8
 from analysis.tables.estimates import estimates
 from analysis.tables.fresh_examples import figure3
 from analysis.tables.search_results import searches
 from analysis.tables.sensitivity import sensitivity
 from analysis.tables.slices import slices
+from analysis.tables.timed import timed_cells, timed_results
+from study.timed import timed, timed_name
 
 if TYPE_CHECKING:
     from study.plan import Plan
@@ -27,11 +29,15 @@ class Material:
 
     plan: Plan
     results: Results
+    timed_trials: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, plan: Plan, tracking_uri: str, cache: Path | None = None) -> Material:
         """The material of a study in a store, as `analysis.load` reads it."""
-        return cls(plan, load(plan.spec.name, tracking_uri, cache))
+        results = load(plan.spec.name, tracking_uri, cache)
+        if plan.spec.measure != "time":
+            return cls(plan, results)
+        return cls(plan, results, load_trials(timed_name(plan.spec.name), tracking_uri))
 
     @property
     def trials(self) -> pd.DataFrame:
@@ -67,6 +73,19 @@ class Material:
     def slices(self) -> pd.DataFrame:
         """The points of the searches (`analysis.tables.slices`)."""
         return slices(self.plan, self.trials, self.searches)
+
+    @cached_property
+    def timed_results(self) -> pd.DataFrame:
+        """The timed searches (`analysis.tables.timed_results`)."""
+        points = zip(self.plan.searches, self.searches["reached"], self.searches["best_point"], strict=True)
+        won = {one.id: self.plan.trials_of(one)[int(point)] for one, reached, point in points if reached}
+        trials = self.trials.iloc[:0] if self.timed_trials is None else self.timed_trials
+        return timed_results(timed(self.plan, won), trials)
+
+    @cached_property
+    def timed_cells(self) -> pd.DataFrame:
+        """Their medians over repeats (`analysis.tables.timed_cells`)."""
+        return timed_cells(self.timed_results)
 
     @cached_property
     def best_by_search(self) -> pd.DataFrame:

@@ -14,6 +14,11 @@ from study.plan import Condition, Plan, Search, Trial, stable_id
 from study.timing import Timing, TimingSpec
 
 
+def timed_name(study: str) -> str:
+    """The name of the study that holds the timed trials of another."""
+    return f"{study[:95]}-time"
+
+
 def timed(plan: Plan, winners: Mapping[str, Trial], update_s: Mapping[int, float] | None = None) -> Plan:
     """The plan of a study's timed trials, `-time` behind its name; empty where nothing has won yet.
 
@@ -24,7 +29,7 @@ def timed(plan: Plan, winners: Mapping[str, Trial], update_s: Mapping[int, float
     """
     spec = plan.spec.model_copy(
         update={
-            "name": f"{plan.spec.name[:95]}-time",
+            "name": timed_name(plan.spec.name),
             "stop": "racing" if plan.spec.stop == "racing" else "at_target",
             "search": plan.spec.search.model_copy(update={"count": "points"}),
         }

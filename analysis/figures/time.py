@@ -25,22 +25,32 @@ from analysis.figures.style import (
 )
 
 HEIGHT_IN, LEAST_STEP_IN, LABEL_GAP_IN = 2.3, 0.55, 0.2
+MOST_OF_A_BAR = 2.5
+"""How far an interval may reach beyond the highest point, times that; longer ones leave the figure."""
 MARKERS = "osD^v<>P"
 SHADES = matplotlib.colormaps["viridis"]
 MODEL = (
     "Time is modelled, not measured: an upstream step and e downstream steps overlap and take max(R, "
     "e); R = 1 means that both take the same time. Bar: 95% interval of the ratio of fresh examples."
 )
+MEASURED = (
+    " Rings: measured on the wall clock, median over repeats, with the filling of the echo buffer, which the "
+    "curves leave out."
+)
 
 
 def draw_figure4(table: pd.DataFrame, *, title: str) -> Figure:
-    """Draw `analysis.tables.modelled_time`: a panel an insertion point, a curve an R."""
+    """Draw `analysis.tables.modelled_time`: a panel an insertion point, a curve an R.
+
+    With rings for what was measured, if the table has that (`analysis.tables.with_measured`).
+    """
     echoed = table[table["insertion_point"] != "none"]
     keys = ["batch_size", "insertion_point", "echo_buffer"]
     groups = [rows for _, rows in echoed.groupby(keys, sort=False)]
     ratios = sorted(set(table["R"]))
     factors = sorted(set(echoed["echo_factor"]) | {1.0})
     labels = [f"{factor:g}" for factor in factors]
+    is_measured = "measured_relative_time" in table
     several = [len(set(echoed[name])) > 1 for name in keys]
     with house_style():
         figure, axes = panelled(
@@ -48,14 +58,22 @@ def draw_figure4(table: pd.DataFrame, *, title: str) -> Figure:
             axes_in=(_step(labels) * max(len(factors), 4), HEIGHT_IN),
             title=title,
             legend=_ratio_legend(ratios),
-            caption=MODEL,
+            caption=f"Curves: {MODEL[0].lower()}{MODEL[1:]}{MEASURED}" if is_measured else MODEL,
         )
-        top = 1.1 * max([1.0, *echoed["relative_time"].dropna(), *echoed["relative_time_high"].dropna()])
+        measured = list(echoed["measured_relative_time"].dropna()) if is_measured else []
+        points = max([1.0, *echoed["relative_time"].dropna(), *measured])
+        highs = echoed["relative_time_high"].dropna().clip(upper=MOST_OF_A_BAR * points)
+        top = 1.1 * max([points, *highs])
         for axis, rows in zip(axes, groups, strict=False):
             for at, ratio in enumerate(ratios):
                 curve = rows[rows["R"] == ratio]
                 shift = 0.1 * (at - (len(ratios) - 1) / 2)
-                _draw_curve(axis, curve, factors, _shade(at, len(ratios)), MARKERS[at % len(MARKERS)], shift)
+                colour = shade(at, len(ratios))
+                _draw_curve(axis, curve, factors, colour, MARKERS[at % len(MARKERS)], shift)
+                if is_measured:
+                    x = [factors.index(factor) + shift for factor in curve["echo_factor"]]
+                    y = list(curve["measured_relative_time"])
+                    axis.plot(x, y, ls="none", marker="o", mfc="none", mec=colour, markersize=11, mew=1.5)
             _finish(axis, labels, top)
         if not groups or echoed["relative_time"].isna().all():
             say(axes[0], NOTHING_YET)
@@ -127,15 +145,15 @@ def _heading(row: pd.Series, several: Sequence[bool]) -> str:
     return words + (f", echo buffer {row['echo_buffer']:,}" if several[2] else "")
 
 
-def _shade(at: int, count: int) -> str:
-    """A shade from dark to light, told apart in grey, too."""
+def shade(at: int, count: int) -> str:
+    """Number `at` of `count` curves: a shade from dark to light, told apart in grey, too."""
     return str(matplotlib.colors.to_hex(SHADES(0.85 * at / max(count - 1, 1))))
 
 
 def _ratio_legend(ratios: Sequence[float]) -> list[Line2D]:
     return [
         Line2D(
-            [], [], color=_shade(at, len(ratios)), marker=MARKERS[at % len(MARKERS)], label=f"R = {ratio:g}"
+            [], [], color=shade(at, len(ratios)), marker=MARKERS[at % len(MARKERS)], label=f"R = {ratio:g}"
         )
         for at, ratio in enumerate(ratios)
     ]

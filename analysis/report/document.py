@@ -17,6 +17,7 @@ from analysis.statistics import LEVEL
 from analysis.survival import MOST_CENSORED
 from analysis.tables.costs import cost, share_saved
 from analysis.tables.workloads import table1
+from analysis.wall_clock import wall_clock_findings, wall_clock_warnings
 
 HIDDEN_TAGS = ("mlflow.", "echostudy.kind")
 
@@ -86,15 +87,18 @@ def document(material: Material, tags: Mapping[str, str], figures: Collection[st
         "sensitivity": material.sensitivity,
         "cost": cost(plan, trials),
     }
+    if len(material.timed_results):
+        tables |= {"timed": material.timed_cells, "timed_searches": material.timed_results}
     shown = tuple(exhibits(material, figures))
     return Document(
         title=f"{plan.spec.name}: {plan.spec.workload}, {_target(material)}",
         state=_state(material),
         claims=tuple(claims(material)),
         advice=tuple(advice(material)),
-        findings=tuple(findings(plan, material.by_condition)),
+        findings=(*findings(plan, material.by_condition), *wall_clock_findings(material.timed_cells)),
         warnings=(
             *remarks(plan, trials, material.searches, saving),
+            *wall_clock_warnings(material.timed_results),
             *checks(plan, trials, material.searches, material.results.curves),
         ),
         missing=tuple(f"{one.heading}: {one.missing}" for one in shown if one.missing),

@@ -12,6 +12,7 @@ from analysis.tables.modelled_time import modelled_time
 from analysis.tables.search_results import searches
 from analysis.tables.sensitivity import sensitivity
 from analysis.tables.slices import slices
+from analysis.tables.timed import timed_cells, timed_results, with_measured
 from analysis.tables.tuning import tuning_cost
 from analysis.tables.workloads import table1
 
@@ -32,5 +33,8 @@ __all__ = [
     "share_saved",
     "slices",
     "table1",
+    "timed_cells",
+    "timed_results",
     "tuning_cost",
+    "with_measured",
 ]
