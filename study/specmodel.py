@@ -331,7 +331,9 @@ class StudySpec(Group):
             raise refused("means nothing without measure: time; add that, or take it out")
         if timing is None or not timing.adaptive:
             return timing
-        conditions = info.data.get("conditions")
+        conditions, search = info.data.get("conditions"), info.data.get("search")
+        if search is not None and search.sampler == "tpe":
+            raise refused("needs a table of points, which tpe has not; take sampler: sobol", "adaptive")
         if conditions is not None and all(one.is_baseline for one in conditions.expand("")):
             raise refused("needs an echo factor above 1 for its ceiling; add one to conditions", "adaptive")
         return timing

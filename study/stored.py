@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from study.folder import ResultsFolder
 from study.result import Outcome, Rank
@@ -13,7 +14,8 @@ class StoredTrial:
     """What the store knows of a trial.
 
     `diverged_at` is where a diverged one was found so (`study.counting.Ended`); `evaluated` is False for one
-    that has no evaluation at all. `workload_source` is the digest of a user's own workload's file.
+    that has no evaluation at all. `metaparameters` are those it ran with. `workload_source` is the digest of
+    a user's own workload's file.
     """
 
     run_id: str
@@ -26,6 +28,7 @@ class StoredTrial:
     diverged_at: Rank | None = None
     evaluated: bool = True
     error: str = ""
+    metaparameters: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_stored(results: ResultsFolder, study: str) -> dict[str, StoredTrial]:

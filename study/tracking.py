@@ -16,6 +16,7 @@ from mlflow.tracking import MlflowClient
 from study.plan import Plan, Search, Trial
 from study.record import TrialRecord
 from study.result import PROTOCOL_VERSION, Outcome, Rank
+from study.specmodel import RESERVED_NAMES
 from study.stored import StoredTrial, has_result
 from study.workloads.reference import source_digest
 
@@ -83,6 +84,9 @@ def _stored(run: Run) -> StoredTrial:
         diverged_at=rank_from("at_divergence"),
         evaluated="examples_consumed" in metrics,
         error=tags.get(ERROR, ""),
+        metaparameters={
+            name: float(text) for name, text in run.data.params.items() if name not in RESERVED_NAMES
+        },
     )
 
 

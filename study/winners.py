@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from study.plan import Plan, Search, Trial
 from study.result import Rank, best_trial
@@ -19,10 +20,14 @@ def ranks(plan: Plan, search: Search, stored: Mapping[str, StoredTrial]) -> Iter
 
 
 def winners(plan: Plan, stored: Mapping[str, StoredTrial]) -> dict[str, Trial]:
-    """The best trial of each search that has one, by search id, in table order."""
+    """The best trial of each search that has one, by search id, in table order.
+
+    With the metaparameters it ran with, which the plan of an adaptive search does not know.
+    """
     found = {}
     for search in plan.searches:
         best = best_trial(ranks(plan, search, stored))
         if best is not None:
-            found[search.id] = plan.trials_of(search)[best.point]
+            trial = plan.trials_of(search)[best.point]
+            found[search.id] = replace(trial, metaparameters=stored[trial.id].metaparameters)
     return found

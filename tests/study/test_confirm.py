@@ -1,5 +1,7 @@
 """Confirmation of winners: which points run again, with which seeds, and what is shown of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from study.confirm import confirmation, confirmed
@@ -18,7 +20,15 @@ def plan():
 
 
 def reached(trial, fresh) -> StoredTrial:
-    return StoredTrial("run", Outcome.REACHED, Rank(fresh, 1, trial.point), 1.0, 0.9, True)
+    return StoredTrial(
+        "run",
+        Outcome.REACHED,
+        Rank(fresh, 1, trial.point),
+        1.0,
+        0.9,
+        True,
+        metaparameters=trial.metaparameters,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +74,13 @@ def test_both_values_are_shown_and_what_was_not_reached_again(plan, stored):
 def test_a_study_without_a_winner_has_nothing_to_confirm(plan):
     with pytest.raises(UserError, match="No search of digits has reached its target yet"):
         confirmation(plan, {}, seeds=1)
+
+
+def test_the_winner_of_an_adaptive_search_runs_again_at_the_point_it_was_given(plan):
+    search = plan.spec.search.model_copy(update={"sampler": "tpe"})
+    adaptive = make_plan(plan.spec.model_copy(update={"search": search}))
+    winner = adaptive.trials[1]
+    given = {"learning_rate": 0.02, "momentum": 0.9}
+    found = {winner.id: replace(reached(winner, 1000.0), metaparameters=given)}
+    (again,) = confirmation(adaptive, found, seeds=1).trials
+    assert again.metaparameters == given

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from pipelines import EchoSpec, MemorySource, SourceClock
+from study.errors import UserError
 from study.grid import EvaluationGrid
 from study.job import TrialJob
 from study.plan import make_plan
@@ -46,7 +47,9 @@ def plan():
 def stored(plan):
     """Point 1 has won everywhere but at e = 4 in the second repeat, where nothing has."""
     return {
-        trial.id: StoredTrial("run", Outcome.REACHED, Rank(512.0, 16, 1), 1.0, 0.9, True)
+        trial.id: StoredTrial(
+            "run", Outcome.REACHED, Rank(512.0, 16, 1), 1.0, 0.9, True, metaparameters=trial.metaparameters
+        )
         for trial in plan.trials
         if trial.point == 1 and (trial.search.condition.echo_factor < 4 or trial.search.repeat == 0)
     }
@@ -169,3 +172,12 @@ def test_an_update_is_measured_in_a_process_of_its_own(plan, stored):
     assert list(seconds) == [32]
     assert 1e-4 < seconds[32] < 1
     assert np.isfinite(seconds[32])
+
+
+def test_adaptive_echoing_needs_a_ceiling_and_a_table_of_points():
+    for setting, sentence in (
+        ("conditions.echo_factor=[1]", "'timing.adaptive' needs an echo factor above 1 for its ceiling"),
+        ("search.sampler=tpe", "'timing.adaptive' needs a table of points, which tpe has not"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            load_spec("study/specs/digits.yaml", [*SETTINGS, setting])
