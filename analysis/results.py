@@ -16,10 +16,10 @@ import pandas as pd
 
 from analysis.reading.cache import Cache
 from analysis.reading.fetched import Fetched, FetchedRun, wide
+from study.entry import CONDITION_ID, ERROR, OUTCOME, PROTOCOL, SEARCH_ID, TRIAL_ID
 from study.errors import UserError
 from study.result import Outcome
-from study.store import SQLITE, open_store, store_exists
-from study.tracking import CONDITION_ID, ERROR, OUTCOME, PROTOCOL, SEARCH_ID, TRIAL_ID
+from study.store import SQLITE, open_store, store_exists, store_name
 
 TAGS = {
     "trial_id": TRIAL_ID,
@@ -108,7 +108,7 @@ def load(study: str, tracking_uri: str, cache: Path | None = None) -> Results:
     `cache` is a folder for a copy, so that the next call fetches only what is new. Raises `UserError` where
     the store cannot be read, a trial is there twice, or is marked as reached without the numbers to show it.
     """
-    copy = None if cache is None else Cache(cache, tracking_uri, study)
+    copy = None if cache is None else Cache(cache, store_name(tracking_uri), study)
     kept = copy.load() if copy else None
     kept_trials, kept_curves = kept or (_typed(pd.DataFrame()), wide(()))
     known = dict(zip(kept_trials["run_id"], kept_trials["end_time"].astype(int), strict=True))

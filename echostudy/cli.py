@@ -39,6 +39,17 @@ out = terminal()
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")]
+Tracking = Annotated[
+    str | None,
+    typer.Option(
+        "--tracking-uri",
+        metavar="URI",
+        envvar="MLFLOW_TRACKING_URI",
+        help="An MLflow server, or a database, for the results (default: a file in DIR).",
+        show_default=False,
+        show_envvar=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study file; repeatable."),
@@ -68,6 +79,7 @@ def plan(
         list[Path], typer.Argument(metavar="SPEC...", help="Study files (YAML).", show_default=False)
     ],
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -82,8 +94,8 @@ def plan(
     from echostudy.objects import plan_object
     from echostudy.tables import plan_table, plans_table
 
-    folder = ResultsFolder.at(results)
-    asked = [_study(spec, results, _overrides(settings, workload), smoke) for spec in specs]
+    folder = _folder(results, tracking_uri)
+    asked = [_study(spec, folder, _overrides(settings, workload), smoke) for spec in specs]
     costed = [
         (study, status, estimated(study, status, folder, workers, measure=calibrate))
         for study, status in asked
@@ -104,6 +116,7 @@ def plan(
 def run(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -127,11 +140,11 @@ def run(
     from study.sweep import LimitError
 
     settings = _overrides(settings, workload)
-    study, status = _study(spec, results, settings, smoke)
+    folder = _folder(results, tracking_uri)
+    study, status = _study(spec, folder, settings, smoke)
     _print_notes(status)
     if not status.left and retry is None:
         out.print(f"All {status.trials} trials have a result; nothing to run.", highlight=False)
-    folder = ResultsFolder.at(results)
     folder.require_writable()
     cost = estimated(study, status, folder, workers, measure=confirm_over is not None)
     ask_over(out, cost, confirm_over)
@@ -141,7 +154,7 @@ def run(
             here = smoke and workers is None
             run_study(study, folder, display, workers=workers, retry=retry, here=here)
     except (KeyboardInterrupt, LimitError) as end:
-        _, status = _study(spec, results, settings, smoke)
+        _, status = _study(spec, folder, settings, smoke)
         again = shlex.join(["echostudy", *sys.argv[1:]])
         why = f"Stopped: {end}" if isinstance(end, LimitError) else "Interrupted"
         out.print(
@@ -152,7 +165,7 @@ def run(
         _print_crashes(status, folder.logs(study.spec.name))
         raise typer.Exit(1 if isinstance(end, LimitError) else 130) from None
     remember(study, folder, cost)
-    study, status = _study(spec, results, settings, smoke)
+    study, status = _study(spec, folder, settings, smoke)
     if study.spec.measure == "time" and not status.left:
         run_timed(study, folder, out)
     show_report(out, study, folder, quick=smoke)
@@ -165,6 +178,7 @@ def run(
 def status(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -175,7 +189,8 @@ def status(
     from echostudy.objects import status_object
     from echostudy.tables import status_table
 
-    study, state = _study(spec, results, _overrides(settings, workload), smoke)
+    folder = _folder(results, tracking_uri)
+    study, state = _study(spec, folder, _overrides(settings, workload), smoke)
     if as_json:
         _print_json(status_object(study, state))
         return
@@ -184,7 +199,7 @@ def status(
     out.print(status_table(state.conditions))
     overhead = "unknown yet" if state.overhead_s is None else f"{1000 * state.overhead_s:.0f} ms a trial"
     out.print(f"{state.done} of {state.trials} trials have a result; sweep overhead {overhead}.")
-    if said := hindsight(study, state, ResultsFolder.at(results)):
+    if said := hindsight(study, state, folder):
         out.print(said, soft_wrap=True, highlight=False)
 
 
@@ -192,6 +207,7 @@ def status(
 def report(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -199,8 +215,8 @@ def report(
     """Write the report of what has run so far: claims, advice, figures and tables."""
     from echostudy.report import show_report
 
-    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
-    folder = ResultsFolder.at(results)
+    folder = _folder(results, tracking_uri)
+    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
     folder.make_writable()
     show_report(out, study, folder)
 
@@ -220,6 +236,7 @@ def compare(
 def pilot(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     workers: Workers = None,
@@ -232,7 +249,7 @@ def pilot(
     from echostudy.followups import run_pilot
     from study.pilot import write_target
 
-    folder = ResultsFolder.at(results)
+    folder = _folder(results, tracking_uri)
     line, target = run_pilot(spec, _overrides(settings, workload), folder, out, workers, margin)
     if write:
         write_target(spec, line, target)
@@ -243,6 +260,7 @@ def pilot(
 def confirm(
     spec: SpecPath,
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -252,8 +270,9 @@ def confirm(
     """Run each search's winner again with new seeds, and show both values."""
     from echostudy.followups import run_confirmation
 
-    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
-    run_confirmation(study, ResultsFolder.at(results), out, workers, seeds)
+    folder = _folder(results, tracking_uri)
+    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
+    run_confirmation(study, folder, out, workers, seeds)
 
 
 @app.command()
@@ -263,6 +282,7 @@ def export(
         Literal["parquet", "csv", "optuna"], typer.Option("--format", help="Tables, or Optuna studies.")
     ] = "parquet",
     results: Results = DEFAULT_RESULTS,
+    tracking_uri: Tracking = None,
     settings: Settings = None,
     workload: OwnWorkload = None,
     smoke: Smoke = False,
@@ -270,8 +290,8 @@ def export(
     """Write trials and curves for other tools, beside the study's figures."""
     from analysis.export import export as write
 
-    study, _ = _study(spec, results, _overrides(settings, workload), smoke)
-    folder = ResultsFolder.at(results)
+    folder = _folder(results, tracking_uri)
+    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
     folder.make_writable()
     for path in write(study, folder.tracking_uri, folder.study(study.spec.name) / "export", form):
         out.print(str(path), soft_wrap=True, highlight=False)
@@ -334,7 +354,16 @@ def _print_notes(status: StudyStatus) -> None:
         out.print(note, soft_wrap=True, markup=False, highlight=False)
 
 
-def _study(spec: Path, results: Path, settings: list[str], smoke: bool) -> tuple[Plan, StudyStatus]:
+def _folder(results: Path, tracking_uri: str | None) -> ResultsFolder:
+    """Where results lie; `UserError` if the address of the MLflow store cannot be one."""
+    if tracking_uri is not None:
+        from study.store import check_tracking_uri
+
+        check_tracking_uri(tracking_uri)
+    return ResultsFolder.at(results, tracking_uri)
+
+
+def _study(spec: Path, folder: ResultsFolder, settings: list[str], smoke: bool) -> tuple[Plan, StudyStatus]:
     """The plan of a study file, and how far it is; reads the store only if there is one."""
     from study.spec import load_spec
     from study.status import study_status
@@ -342,7 +371,7 @@ def _study(spec: Path, results: Path, settings: list[str], smoke: bool) -> tuple
     from study.topup import topped_up
 
     asked = load_spec(spec, settings, smoke=smoke)
-    stored = read_stored(ResultsFolder.at(results), asked.name)
+    stored = read_stored(folder, asked.name)
     study = topped_up(asked, stored)
     return study, study_status(study, stored)
 

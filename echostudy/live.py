@@ -74,6 +74,10 @@ class LiveDisplay:
         self._progress.update(self._task, advance=int(record.outcome.is_result), time_left=self._time_left())
         self._print_line_if_due()
 
+    def noticed(self, sentence: str) -> None:
+        """Something a person should know."""
+        self._console.print(sentence, soft_wrap=True, markup=False, highlight=False)
+
     def _print_line_if_due(self) -> None:
         if not self._console.is_terminal and time.monotonic() >= self._next_line_at:
             self._print_line()

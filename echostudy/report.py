@@ -37,8 +37,10 @@ def show_report(out: Console, study: Plan, folder: ResultsFolder, *, quick: bool
     figure3 = [path for path in written.files if path.name == "figure3.png"]
     others = len(written.files) - len(written.pages) - len(figure3)
     where += [*map(str, figure3), f"{others} figures and tables beside them"]
-    if folder.database.exists():
-        where.append(f"MLflow store: {folder.tracking_uri}")
+    if folder.server is not None or folder.database.exists():
+        from study.store import store_name
+
+        where.append(f"MLflow store: {store_name(folder.tracking_uri)}")
     _say(out, where)
 
 

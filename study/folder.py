@@ -20,14 +20,19 @@ def checkpoint_file(study_folder: Path, trial_id: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ResultsFolder:
-    """One folder for many studies: the MLflow store, and a folder a study for figures and tables."""
+    """One folder for many studies: the MLflow store, and a folder a study for figures and tables.
+
+    `server` is the address of another MLflow store (a server's, or a database's), which is then used in place
+    of the embedded one.
+    """
 
     root: Path
+    server: str | None = None
 
     @classmethod
-    def at(cls, path: Path) -> ResultsFolder:
+    def at(cls, path: Path, server: str | None = None) -> ResultsFolder:
         """The folder as an absolute path (workers and servers have other working folders)."""
-        return cls(path.expanduser().absolute())
+        return cls(path.expanduser().absolute(), server)
 
     @property
     def database(self) -> Path:
@@ -36,17 +41,27 @@ class ResultsFolder:
 
     @property
     def tracking_uri(self) -> str:
-        """MLflow's address of the embedded store."""
-        return f"sqlite:///{self.database}"
+        """MLflow's address of the store; a database's has a password in it, maybe: see `store_name`."""
+        return self.server or f"sqlite:///{self.database}"
 
     @property
     def artifacts(self) -> Path:
-        """Where MLflow keeps artifacts of the embedded store."""
+        """Where artifacts lie, unless an MLflow server keeps them."""
         return self.root / "artifacts"
+
+    @property
+    def artifact_location(self) -> str | None:
+        """The same as MLflow takes it; None where it is the server's to say."""
+        is_http = self.server is not None and self.server.startswith("http")
+        return None if is_http else self.artifacts.as_uri()
 
     def study(self, name: str) -> Path:
         """Figures, tables and logs of one study."""
         return self.root / name
+
+    def journal(self, name: str) -> Path:
+        """What has ended in a study and may not be in the store yet (`study.journal`)."""
+        return self.study(name) / "journal.jsonl"
 
     def logs(self, name: str) -> Path:
         """Tracebacks of one study's crashed trials."""

@@ -17,7 +17,7 @@ from study.folder import ResultsFolder
 
 @dataclass(frozen=True, slots=True)
 class WaitingStore:
-    """An empty store that `maker` makes elsewhere; no maker where the results folder has a store already."""
+    """An empty store that `maker` makes elsewhere; no maker where there is one already."""
 
     maker: BaseProcess | None
     made: Path
@@ -41,12 +41,12 @@ class WaitingStore:
 
 @contextmanager
 def store_in_waiting(results: ResultsFolder) -> Iterator[WaitingStore]:
-    """Make an empty store for a results folder that has none, in a process of its own.
+    """Make an empty embedded store for a results folder that needs one, in a process of its own.
 
     MLflow needs seconds to create its tables; this one is free for other work meanwhile.
     """
     place = results.database
-    if place.exists():
+    if results.server is not None or place.exists():
         yield WaitingStore(None, place, place)
         return
     with tempfile.TemporaryDirectory(prefix="echostudy-", ignore_cleanup_errors=True) as folder:

@@ -6,12 +6,16 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Literal, TypeAlias
 
+from study.background import PATIENCE_S
 from study.folder import ResultsFolder
 from study.newstore import store_in_waiting
 from study.plan import Plan
 from study.result import Outcome
 from study.stored import StoredTrial, has_result, read_stored
 from study.sweep import Observer, Sweep
+
+EMBEDDED_PATIENCE_S = 30.0
+"""A file that cannot be written for so long is not busy, but at fault."""
 
 Retry: TypeAlias = Literal["crashed", "diverged"]
 
@@ -90,12 +94,17 @@ def _sweep(
     results.make_writable()
     results.study(plan.spec.name).mkdir(exist_ok=True)
 
+    shared = results.server is not None
+
     def open_writer() -> StudyWriter:
-        return StudyWriter(open_store(results.tracking_uri), plan, results.artifacts.as_uri(), tags)
+        return StudyWriter(
+            open_store(results.tracking_uri), plan, results.artifact_location, tags, shared=shared
+        )
 
     chooser = None
     if plan.spec.search.sampler == "tpe":
         from study.adaptive import AdaptiveSearch
 
         chooser = AdaptiveSearch(plan, results.study(plan.spec.name))
-    return Sweep(plan, stored, open_writer, results, observer, only, chooser)
+    patience_s = PATIENCE_S if shared else EMBEDDED_PATIENCE_S
+    return Sweep(plan, stored, open_writer, results, observer, only, chooser, patience_s)

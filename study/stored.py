@@ -32,13 +32,26 @@ class StoredTrial:
 
 
 def read_stored(results: ResultsFolder, study: str) -> dict[str, StoredTrial]:
-    """What the store of a results folder knows of a study, by trial id; `UserError` if it is damaged."""
-    if not results.database.exists():
-        return {}
-    from study.store import open_store
-    from study.tracking import stored_trials
+    """What is known of a study's trials, by trial id: from the store, and from the journal what waits for it.
 
-    return stored_trials(open_store(results.tracking_uri), study)
+    `UserError` if the store is damaged or does not answer.
+    """
+    stored: dict[str, StoredTrial] = {}
+    if results.server is not None or results.database.exists():
+        from study.store import open_store
+        from study.tracking import stored_trials
+
+        stored = stored_trials(open_store(results.tracking_uri), study)
+    if results.journal(study).exists():
+        from study.journal import read_journal
+
+        waiting = {one.trial_id: one for one in read_journal(results.journal(study)) if one.trial_id}
+        stored |= {
+            trial_id: entry.stored
+            for trial_id, entry in waiting.items()
+            if entry.replaces or not has_result(stored.get(trial_id))
+        }
+    return stored
 
 
 def has_result(stored: StoredTrial | None) -> bool:

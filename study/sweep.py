@@ -8,13 +8,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from study.background import Background
+from study.background import PATIENCE_S, Background
 from study.counting import Ended, points_missing
+from study.entry import search_entry, trial_entry
+from study.errors import UserError
 from study.folder import ResultsFolder, checkpoint_file
+from study.journal import Journal
 from study.plan import Plan, Search, Trial
 from study.queue import TrialQueue
 from study.racing import Race, cannot_win
@@ -22,6 +26,7 @@ from study.record import TrialRecord, TrialReport
 from study.result import Outcome
 from study.stored import StoredTrial, has_result
 from study.topup import ended_of, more_trials
+from study.workloads.reference import source_digest
 
 if TYPE_CHECKING:
     from study.tracking import StudyWriter
@@ -58,6 +63,9 @@ class Observer(Protocol):
     def added(self, trials: Collection[Trial]) -> None:
         """Trials have come to the plan, to make up for diverged ones."""
 
+    def noticed(self, sentence: str) -> None:
+        """Something a person should know."""
+
 
 class Chooser(Protocol):
     """Chooses the points of an adaptive search (`study.adaptive`)."""
@@ -70,15 +78,15 @@ class Chooser(Protocol):
 
 
 class Sweep:
-    """Runs are written by one background thread, in the order in which trials end, off their critical path.
+    """Results go to the journal as trials end, and from there to the store by a background thread, in order.
 
-    That order is what makes racing safe across a crash of the driver: the result that beats a trial is in
-    the store before the beaten trial is. As a context manager it closes the study's runs, also when the
+    That order is what makes racing safe across a crash of the driver: the result that beats a trial is
+    known before the beaten trial is. As a context manager it closes the study's runs, also when the
     sweep is interrupted; an error of the store stops the sweep.
 
     `stored` is what the store knew of the trials before; `open_writer` is called on the writing thread, while
     the first trials start. `only` are the trials to run, where not all without a result are meant. `chooser`
-    gives an adaptive search its points.
+    gives an adaptive search its points. At the end, a store that does not answer is waited for `patience_s`.
     """
 
     def __init__(
@@ -90,6 +98,7 @@ class Sweep:
         observer: Observer,
         only: Collection[str] | None = None,
         chooser: Chooser | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self.plan = plan
         self._chooser = chooser
@@ -106,7 +115,9 @@ class Sweep:
         self._over: Counter[bool] = Counter()
         self._began = time.monotonic()
         self._observer = observer
-        self._writer = Background(open_writer)
+        self._workload_source = source_digest(plan.spec.workload)
+        self._replaces = only is not None
+        self._writer = Background(Journal(results.journal(plan.spec.name)), open_writer, patience_s)
         for trial in plan.in_running_order():
             known = stored.get(trial.id)
             if known is not None and known.rank:
@@ -239,15 +250,11 @@ class Sweep:
             raise LimitError(self.stop_reason)
 
     def _submit_trial(self, record: TrialRecord) -> None:
-        def write(writer: StudyWriter) -> None:
-            writer.write_trial(record)
-            checkpoint_file(self.folder, record.trial.id).unlink(missing_ok=True)
-
-        self._writer.submit(write)
+        self._writer.submit(trial_entry(record, self._workload_source, replaces=self._replaces))
+        checkpoint_file(self.folder, record.trial.id).unlink(missing_ok=True)
 
     def _submit_search(self, search: Search, *, finished: bool) -> None:
-        best = self.race.best(search.id)
-        self._writer.submit(lambda writer: writer.write_search(search, best, finished=finished))
+        self._writer.submit(search_entry(search, self.race.best(search.id), finished=finished))
 
     def __getstate__(self) -> dict[str, object]:
         """Nothing: Tune pickles all it is given, to restore an experiment; ours is rebuilt from the plan."""
@@ -259,9 +266,13 @@ class Sweep:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for search in self._open_searches.values():
-            self._submit_search(search, finished=False)
-        complete = all(len(self._ended[one.id]) >= one.points for one in self._searches.values())
-        finished = kind is None and complete
-        self._writer.submit(lambda writer: writer.close(finished=finished))
-        self._writer.close(raise_errors=kind is None)
+        broken = kind is not None
+        with suppress(UserError) if broken else nullcontext():  # the first error is the one to tell
+            try:
+                for search in self._open_searches.values():
+                    self._submit_search(search, finished=False)
+            finally:
+                complete = all(len(self._ended[one.id]) >= one.points for one in self._searches.values())
+                self._writer.close(
+                    finished=complete and not broken, wait=not broken, say=self._observer.noticed
+                )

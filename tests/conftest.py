@@ -5,6 +5,7 @@ import os
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("MLFLOW_TRACKING_URI", None)
 
 import shutil
 

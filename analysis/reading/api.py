@@ -9,7 +9,7 @@ from mlflow.entities import Run, ViewType
 from mlflow.tracking import MlflowClient
 
 from analysis.reading.fetched import FIRST_CURVE_STEP, Fetched, FetchedRun, wide
-from study.tracking import KIND
+from study.entry import KIND
 
 PAGE = 1000
 OVERLAP_MS = 60_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from analysis.reading.fetched import FIRST_CURVE_STEP, Fetched, FetchedRun, wide
-from study.tracking import KIND
+from study.entry import KIND
 
 Value = TypeVar("Value")
 

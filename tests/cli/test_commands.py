@@ -142,6 +142,17 @@ def test_a_results_folder_that_cannot_be_written_is_named_before_anything_starts
     assert "Starting" not in out
 
 
+@pytest.mark.parametrize("command", ["status", "run"])
+def test_an_mlflow_server_that_does_not_answer_is_named_and_nothing_is_written(echostudy, tmp_path, command):
+    code, out, err = echostudy(
+        command, SPEC, "--results", tmp_path / "none", "--tracking-uri", "http://127.0.0.1:9"
+    )
+    assert code == 2
+    assert "The MLflow store at http://127.0.0.1:9 cannot be opened" in err
+    assert "Starting" not in out
+    assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.parametrize("command", ["plan", "status", "report", "run"])
 def test_a_corrupt_store_is_named_and_left_alone(echostudy, results, command):
     damaged = b"SQLite format 3\0" + b"\xff" * 5000

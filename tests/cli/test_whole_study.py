@@ -13,9 +13,10 @@ import pandas as pd
 import psutil
 import pytest
 
+from study.entry import TRIAL_ID
 from study.folder import ResultsFolder
 from study.store import open_store
-from study.tracking import TRIAL_ID, runs_of_kind, stored_trials
+from study.tracking import runs_of_kind, stored_trials
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 
 from study.clocks import Clocks
+from study.entry import SEARCH_ID
+from study.errors import UserError
 from study.plan import Trial, make_plan
 from study.record import TrialReport
 from study.result import Evaluation, Outcome, Rank
@@ -14,7 +16,7 @@ from study.spec import load_spec
 from study.store import open_store
 from study.sweep import LimitError, Sweep
 from study.topup import topped_up
-from study.tracking import SEARCH_ID, StudyWriter, runs_of_kind, stored_trials
+from study.tracking import StudyWriter, runs_of_kind, stored_trials
 
 
 class Silent:
@@ -25,6 +27,9 @@ class Silent:
         pass
 
     def ended(self, record):
+        pass
+
+    def noticed(self, sentence):
         pass
 
     def added(self, trials):
@@ -276,15 +281,15 @@ def test_an_interrupted_sweep_leaves_no_run_open(plan, sweep_on, results):
 
 
 def test_an_error_of_the_store_stops_the_sweep(plan, sweep_on, monkeypatch):
-    def fail(self, record):
-        raise OSError("disk full")
+    def fail(self, entry):
+        raise PermissionError("read-only")
 
-    monkeypatch.setattr(StudyWriter, "write_trial", fail)
+    monkeypatch.setattr(StudyWriter, "write", fail)
 
     def write() -> None:
         with sweep_on() as sweep:
             trial, _ = sweep.next()
             sweep.add(report(trial, math.nan, outcome=Outcome.MISSED), stopped=False)
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(UserError, match=r"not taken all results \(read-only\); \d results wait in .*jsonl"):
         write()

@@ -3,12 +3,13 @@
 import pytest
 from mlflow.tracking import MlflowClient
 
+from study.entry import MAX_CURVE_POINTS, trial_entry
 from study.plan import make_plan
 from study.record import TrialRecord
 from study.result import Evaluation, Outcome, Rank
 from study.spec import load_spec
 from study.store import open_store
-from study.tracking import MAX_CURVE_POINTS, StudyWriter, runs_of_kind, stored_trials
+from study.tracking import StudyWriter, runs_of_kind, stored_trials
 
 SPEC = "study/specs/digits.yaml"
 
@@ -108,7 +109,7 @@ def test_a_second_driver_continues_the_same_runs(client, plan):
 
 def test_what_a_dead_driver_left_running_is_closed_by_the_next(client, plan):
     writer = writer_for(client, plan)
-    writer._create_trial_run(plan.trials[0])
+    writer._trial_run(trial_entry(record_of(plan.trials[0], plan, [0.97], Outcome.REACHED), None))
     assert {run.info.status for run in runs_of_kind(client, "digits", "trial")} == {"RUNNING"}
     again = writer_for(client, plan)
     for kind in ("search", "trial"):
@@ -139,5 +140,5 @@ def test_more_runs_than_a_page_are_all_read(client, plan, monkeypatch):
     monkeypatch.setattr("study.tracking.MAX_BATCH", 1)
     writer = writer_for(client, plan)
     for trial in plan.trials[:3]:
-        writer._create_trial_run(trial)
+        writer._trial_run(trial_entry(record_of(trial, plan, [0.97], Outcome.REACHED), None))
     assert len(list(runs_of_kind(client, "digits", "trial"))) == 3
