@@ -64,6 +64,7 @@ def time_winners(plan: Plan, folder: Path, shards: list[Path], examples: int, ra
     rows = []
     for trial in sorted(won.values(), key=lambda one: (one.search.repeat, one.search.condition)):
         batch_size = trial.search.condition.batch_size
+        os.environ["ECHOSTUDY_SHARDS"] = " ".join(map(str, shards))
         update_s = update_seconds(plan, {trial.search.id: trial})[batch_size]
         example_bytes = sum(path.stat().st_size for path in shards) / examples
         bandwidth = batch_size * example_bytes / (ratio * update_s)

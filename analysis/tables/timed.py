@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from analysis.tables.planned import CONDITION_TYPES, SEARCH_TYPES, results_by_search, search_key
@@ -27,11 +27,8 @@ def timed_results(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
     Columns, after the search's own: `R`, `burst` (examples that come at once), `adaptive` (then the echo
     factor is the ceiling); `fresh_examples` and `updates` to the target; `measured_s` to the target, without
     evaluations, and of it `waiting_share`; `others_share`, the processors that other processes kept busy
-    meanwhile; `update_s`, an update's mean seconds in this very trial; `modelled_s` and their ratio.
-
-    The model: the echo buffer fills at the source's pace; from there on source and updates overlap, so the
-    longer of the two counts; the last update comes on top. With t the seconds of an update as measured
-    before: `R t (read - fresh) / b + max(R t fresh / b, t updates) + t`.
+    meanwhile; `update_s`, an update's mean seconds in this very trial; `modelled_s` (of `overlapped_s`) and
+    their ratio.
     """
     rows = []
     for search, results in results_by_search(plan, trials):
@@ -42,6 +39,30 @@ def timed_results(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
         best = reached.sort_values(order).iloc[0]
         rows.append(search_key(search) | _source(search.timing) | _times(best, search.condition.batch_size))
     return pd.DataFrame(rows, columns=list(TRIAL_TYPES)).astype(TRIAL_TYPES)
+
+
+def overlapped_s(
+    *, read: float, fresh: float, updates: float, example_s: float, update_s: float, burst: float
+) -> float:
+    """The modelled seconds of training on a source with a pace.
+
+    The echo buffer fills at the source's pace. From there on source and updates overlap, so that the longer
+    counts: all that was read, or the updates. The last update comes on top. What comes in bursts comes after
+    the time of the whole burst.
+
+    Args:
+        read: examples read from the source.
+        fresh: those of them that were used.
+        updates: how many there were.
+        example_s: the source's seconds an example.
+        update_s: seconds an update.
+        burst: examples that come at once.
+    """
+
+    def there_after(examples: float) -> float:
+        return math.ceil(max(examples, 1) / burst) * burst * example_s
+
+    return max(there_after(read), there_after(read - fresh) + update_s * updates) + update_s
 
 
 def timed_cells(results: pd.DataFrame) -> pd.DataFrame:
@@ -77,10 +98,14 @@ def _source(timing: object) -> dict[str, object]:
 
 def _times(trial: pd.Series, batch_size: int) -> dict[str, float]:
     fresh, updates = trial["fresh_examples_to_target"], trial["updates_to_target"]
-    batch_s, read = trial["source_batch_s"], trial["examples_read_to_target"]
-    update_s = batch_s / trial["param.R"]
-    upstream_s = batch_s * fresh / batch_size
-    modelled = batch_s * (read - fresh) / batch_size + np.maximum(upstream_s, update_s * updates) + update_s
+    modelled = overlapped_s(
+        read=trial["examples_read_to_target"],
+        fresh=fresh,
+        updates=updates,
+        example_s=trial["source_batch_s"] / batch_size,
+        update_s=trial["source_batch_s"] / trial["param.R"],
+        burst=trial["param.burst"],
+    )
     measured = trial["time_to_target_s"]
     return {
         "fresh_examples": fresh,

@@ -9,6 +9,7 @@ from analysis.figures.style import house_style
 from analysis.gallery import exhibit
 from analysis.results import _typed
 from analysis.tables import modelled_time, timed_cells, timed_results, with_measured
+from analysis.tables.timed import overlapped_s
 from analysis.wall_clock import wall_clock_findings, wall_clock_warnings
 from study.timed import timed
 
@@ -78,6 +79,14 @@ def test_every_timed_search_is_a_row_with_its_time_beside_the_model(material):
     assert row["waiting_share"] == pytest.approx(0.25)
     assert row["others_share"] == pytest.approx(0.1)
     assert row["update_s"] == pytest.approx(0.75 * row["measured_s"] / 120)
+
+
+def test_the_model_fills_the_buffer_then_overlaps_and_waits_for_whole_bursts():
+    one = {"example_s": 0.01, "update_s": 0.5}
+    assert overlapped_s(read=150, fresh=100, updates=1, burst=1, **one) == pytest.approx(1.5 + 0.5)
+    assert overlapped_s(read=150, fresh=100, updates=4, burst=1, **one) == pytest.approx(0.5 + 2 + 0.5)
+    assert overlapped_s(read=150, fresh=100, updates=1, burst=64, **one) == pytest.approx(1.92 + 0.5)
+    assert overlapped_s(read=100, fresh=100, updates=4, burst=64, **one) == pytest.approx(0.64 + 2 + 0.5)
 
 
 def test_cells_are_medians_over_repeats_beside_the_baseline_behind_the_same_source(material):
