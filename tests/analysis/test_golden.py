@@ -14,6 +14,7 @@ from scipy import stats
 
 from analysis.gallery import exhibits
 from analysis.material import Material
+from study.entry import trial_entry
 from study.plan import Plan
 from study.record import TrialRecord
 from study.result import Evaluation, Outcome, Rank
@@ -54,7 +55,8 @@ def written(plan, facts, results):
     writer = StudyWriter(open_store(results.tracking_uri), plan, None, {})
     for trial in plan.trials:
         if facts[trial.id] is None:
-            writer._create_trial_run(trial)
+            cut_short = trial_entry(TrialRecord(trial, plan.spec.rule, [], Outcome.MISSED, slot_s=1.0), None)
+            writer._trial_run(cut_short)
             continue
         outcome, fresh = facts[trial.id]
         factor = trial.search.condition.echo_factor
