@@ -61,11 +61,13 @@ def time_winners(plan: Plan, folder: Path, shards: list[Path], examples: int, ra
     stored = read_stored(ResultsFolder.at(folder), plan.spec.name)
     won = winners(plan, stored)
     device = prepare(1, gpu=False)
+    # One pace for every e: that of an update with its examples in memory, where no decoding slows it.
+    in_memory = make_plan(load_spec(SPEC, ["workload=fashion_mnist_convnet"]))
+    first = in_memory.trials[0]
+    update_s = update_seconds(in_memory, {first.search.id: first})[first.search.condition.batch_size]
     rows = []
     for trial in sorted(won.values(), key=lambda one: (one.search.repeat, one.search.condition)):
         batch_size = trial.search.condition.batch_size
-        os.environ["ECHOSTUDY_SHARDS"] = " ".join(map(str, shards))
-        update_s = update_seconds(plan, {trial.search.id: trial})[batch_size]
         example_bytes = sum(path.stat().st_size for path in shards) / examples
         bandwidth = batch_size * example_bytes / (ratio * update_s)
         rank = stored[trial.id].rank

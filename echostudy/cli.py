@@ -92,7 +92,7 @@ def plan(
     """Show conditions, searches and trials, what has run, and what the rest will cost; run no trial."""
     from echostudy.costs import cost_sentence, estimated
     from echostudy.objects import plan_object
-    from echostudy.tables import plan_table, plans_table
+    from echostudy.tables import plan_table, plans_table, timed_sentence
 
     folder = _folder(results, tracking_uri)
     asked = [_study(spec, folder, _overrides(settings, workload), smoke) for spec in specs]
@@ -109,6 +109,8 @@ def plan(
     else:
         out.print(plan_table(study, status))
         out.print(cost_sentence(cost), soft_wrap=True, highlight=False)
+        if status.timed:
+            out.print(timed_sentence(status.timed), soft_wrap=True, highlight=False)
         _print_notes(status)
 
 
@@ -187,7 +189,7 @@ def status(
     """Show how far a study is, by condition and outcome, and the sweep's overhead."""
     from echostudy.costs import hindsight
     from echostudy.objects import status_object
-    from echostudy.tables import status_table
+    from echostudy.tables import status_table, timed_sentence
 
     folder = _folder(results, tracking_uri)
     study, state = _study(spec, folder, _overrides(settings, workload), smoke)
@@ -199,6 +201,8 @@ def status(
     out.print(status_table(state.conditions))
     overhead = "unknown yet" if state.overhead_s is None else f"{1000 * state.overhead_s:.0f} ms a trial"
     out.print(f"{state.done} of {state.trials} trials have a result; sweep overhead {overhead}.")
+    if state.timed:
+        out.print(timed_sentence(state.timed), soft_wrap=True, highlight=False)
     if said := hindsight(study, state, folder):
         out.print(said, soft_wrap=True, highlight=False)
 
@@ -368,12 +372,16 @@ def _study(spec: Path, folder: ResultsFolder, settings: list[str], smoke: bool) 
     from study.spec import load_spec
     from study.status import study_status
     from study.stored import read_stored
+    from study.timed import timed_name, timed_status
     from study.topup import topped_up
 
     asked = load_spec(spec, settings, smoke=smoke)
     stored = read_stored(folder, asked.name)
     study = topped_up(asked, stored)
-    return study, study_status(study, stored)
+    if asked.measure != "time":
+        return study, study_status(study, stored)
+    timed = timed_status(study, stored, read_stored(folder, timed_name(asked.name)))
+    return study, study_status(study, stored, timed)
 
 
 def _print_crashes(status: StudyStatus, logs: Path) -> None:

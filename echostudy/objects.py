@@ -55,6 +55,7 @@ def _totals(plan: Plan, status: StudyStatus) -> dict[str, Any]:
         "trials_planned": status.trials,
         "trials_done": status.done,
         "trials_left": status.left,
+        "timed": asdict(status.timed) if status.timed else None,
     }
 
 

@@ -14,6 +14,7 @@ from study.data.root import data_folder
 from study.plan import Plan
 from study.result import Outcome
 from study.status import ConditionStatus, StudyStatus
+from study.timed import TimedStatus
 from study.workloads.registry import WORKLOADS
 
 if TYPE_CHECKING:  # pandas takes longer to load than a plan to make
@@ -41,6 +42,15 @@ def plan_table(plan: Plan, status: StudyStatus) -> Table:
             style="bold",
         )
     return table
+
+
+def timed_sentence(timed: TimedStatus) -> str:
+    """How far the timing of a study's winners is."""
+    most = "" if timed.final else "up to "
+    return (
+        "The winners are timed, one at a time, once all these trials have their result: "
+        f"{timed.done} of {most}{timed.trials} timed trials have theirs."
+    )
 
 
 def plans_table(studies: Iterable[tuple[Plan, StudyStatus, Estimate]]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader, IterableDataset, default_collate
 
@@ -179,8 +180,10 @@ def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | str:
     stacks = []
     for name, parts in zip(("inputs", "targets"), zip(*examples, strict=True), strict=True):
         try:
-            stacked = default_collate(list(parts))
-        except (RuntimeError, TypeError):
+            # Not through torch for arrays: it warns of each that cannot be written to, though it copies them.
+            arrays = all(isinstance(part, np.ndarray) for part in parts)
+            stacked = torch.from_numpy(np.stack(parts)) if arrays else default_collate(list(parts))
+        except (RuntimeError, TypeError, ValueError):
             stacked = None
         if not isinstance(stacked, torch.Tensor):
             kinds = sorted({described(part) for part in parts})

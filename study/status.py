@@ -12,6 +12,7 @@ from study.plan import Condition, Plan, Trial
 from study.racing import Race
 from study.result import Outcome
 from study.stored import StoredTrial
+from study.timed import TimedStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class StudyStatus:
     Crashed trials come with the last line of their traceback. `stored` is all that the store knows of its
     trials, by id.
 
+    `timed` is how far the timing is, under `measure: time`.
+
     Overhead is slot time minus training time (input wait, updates, evaluations), over all trials but the
     first of each worker process; None before there is one. `notes` are what is worth knowing before it runs.
     """
@@ -46,6 +49,7 @@ class StudyStatus:
     notes: tuple[str, ...] = ()
     crashed: tuple[tuple[Trial, str], ...] = ()
     stored: Mapping[str, StoredTrial] = field(default_factory=dict)
+    timed: TimedStatus | None = None
 
     @property
     def trials(self) -> int:
@@ -63,7 +67,9 @@ class StudyStatus:
         return self.trials - self.done
 
 
-def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
+def study_status(
+    plan: Plan, stored: Mapping[str, StoredTrial], timed: TimedStatus | None = None
+) -> StudyStatus:
     """Hold a plan against what the store knows of its trials."""
     race = Race()
     trials: Counter[Condition] = Counter()
@@ -99,5 +105,5 @@ def study_status(plan: Plan, stored: Mapping[str, StoredTrial]) -> StudyStatus:
         )
     overhead_s = mean(overheads) if overheads else None
     return StudyStatus(
-        tuple(conditions), overhead_s, tuple(study_notes(plan, stored)), tuple(crashed), stored
+        tuple(conditions), overhead_s, tuple(study_notes(plan, stored)), tuple(crashed), stored, timed
     )

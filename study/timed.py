@@ -8,10 +8,42 @@ a stream of its own, so it is searched anew, over the same points.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from study.plan import Condition, Plan, Search, Trial, stable_id
+from study.stored import StoredTrial, has_result
 from study.timing import Timing, TimingSpec
+from study.winners import winners
+
+
+@dataclass(frozen=True, slots=True)
+class TimedStatus:
+    """How far a study's timing is: the name its trials are stored under, how many are known of, and done.
+
+    `final`: every search is through, so that no more trials will be known of.
+    """
+
+    study: str
+    trials: int
+    done: int
+    final: bool
+
+
+def timed_status(
+    plan: Plan, stored: Mapping[str, StoredTrial], known: Mapping[str, StoredTrial]
+) -> TimedStatus:
+    """Hold what a study will time against the store.
+
+    Args:
+        plan: that of a study with `measure: time`.
+        stored: what the store knows of its trials, by id.
+        known: what it knows of the timed ones.
+    """
+    final = all(has_result(stored.get(trial.id)) for trial in plan.trials)
+    won = winners(plan, stored) if final else {one.id: plan.trials_of(one)[0] for one in plan.searches}
+    trials = timed(plan, won).trials
+    done = sum(has_result(known.get(trial.id)) for trial in trials)
+    return TimedStatus(timed_name(plan.spec.name), len(trials), done, final)
 
 
 def timed_name(study: str) -> str:

@@ -69,6 +69,15 @@ def test_plan_as_json_lists_every_trial_with_its_metaparameters(echostudy, one_r
     assert set(plan["trials"][0]["metaparameters"]) == {"learning_rate", "momentum"}
 
 
+def test_plan_and_status_tell_how_many_winners_are_to_be_timed(echostudy, one_reached):
+    timed = ("--results", one_reached.root, "--set", "measure=time", "--set", "conditions.R=[2, 4]")
+    assert "0 of up to 24 timed trials" in echostudy("plan", SPEC, *timed)[1]
+    assert "0 of up to 24 timed trials" in echostudy("status", SPEC, *timed)[1]
+    code, out, _ = echostudy("status", SPEC, *timed, "--json")
+    assert code == 0
+    assert json.loads(out)["timed"] == {"study": "digits-time", "trials": 24, "done": 0, "final": False}
+
+
 def test_status_tells_outcomes_the_best_so_far_and_the_overhead(echostudy, one_reached):
     code, out, _ = echostudy("status", SPEC, "--results", one_reached.root, "--json")
     assert code == 0

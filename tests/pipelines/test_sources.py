@@ -173,6 +173,14 @@ def test_examples_that_cannot_be_stacked_are_one_sentence(workers: int, dataset:
         next(make(DatasetSource(dataset, workers)))
 
 
+def test_arrays_that_cannot_be_written_to_are_stacked_as_any() -> None:
+    pictures = IMAGES.numpy().copy()
+    pictures.flags.writeable = False
+    inputs, targets = stack([(picture, number) for number, picture in enumerate(pictures)])
+    assert torch.equal(inputs, IMAGES)
+    assert torch.equal(targets, LABELS)
+
+
 def test_words_are_no_targets() -> None:
     with pytest.raises(SourceError, match=r"The targets cannot be stacked into one tensor \(str\)"):
         stack([(1, "cat"), (2, "dog")])

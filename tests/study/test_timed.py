@@ -16,7 +16,7 @@ from study.result import Outcome, Rank
 from study.slow import slowed
 from study.spec import load_spec
 from study.stored import StoredTrial
-from study.timed import timed
+from study.timed import timed, timed_status
 from study.timing import Timing
 from study.trial import TrialRun
 from study.update_time import update_seconds
@@ -109,6 +109,20 @@ def test_labels_say_what_a_trial_is_held_to(plan, stored):
 
 def test_nothing_is_timed_before_something_has_won(plan):
     assert timed(plan, {}).trials == ()
+
+
+def test_the_most_that_will_be_timed_is_known_before_the_searches_are_through(plan, stored):
+    status = timed_status(plan, stored, {})
+    searches, sources, adaptive = 2 * 3, 2 * 2, 2 * 3
+    assert (status.trials, status.done, status.final) == (sources * (searches + adaptive), 0, False)
+
+
+def test_timing_is_through_when_each_winner_has_its_time(plan, stored):
+    missed = StoredTrial("run", Outcome.MISSED, None, 1.0, 0.9, True)
+    stored = {trial.id: missed for trial in plan.trials} | stored
+    trials = timed(plan, winners(plan, stored)).trials
+    status = timed_status(plan, stored, {trial.id: missed for trial in trials[:5]})
+    assert (status.trials, status.done, status.final) == (len(trials), 5, True)
 
 
 def test_a_study_of_fresh_examples_keeps_its_trial_ids_when_time_is_measured_too(plan):
