@@ -3,11 +3,12 @@
 Before each emission, fresh elements are taken in while there is room for them and they are ready: the first
 takes the place of the element emitted last, the others free slots. Then a uniformly drawn slot is emitted.
 An element stays in its slot until a fresh one takes its place, or until it has been emitted `ceiling` times.
-Only with no element left does the buffer wait.
+Only with no element left does the buffer wait, and once at the start, for as many elements as a factor of
+`ceiling` reads to fill it.
 
-So each element is emitted at least once and at most `ceiling` times; whoever consumes waits only if all that
-was read has been used up; and while fresh elements are ready, all this is tf.data's shuffle, and each comes
-once. The rule is ours; the paper (Choi et al., arXiv 1907.05550) has fixed factors only.
+So each element is emitted at least once and at most `ceiling` times; whoever consumes waits, from then on,
+only if all that was read has been used up; and while fresh elements are ready, all this is tf.data's shuffle,
+and each comes once. The rule is ours; the paper (Choi et al., arXiv 1907.05550) has fixed factors only.
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ class AdaptiveStage(Geometry):
 
     ceiling: int
     trace: Trace | None
+
+    @property
+    def to_begin_with(self) -> int:
+        """How many elements are waited for before the first emission.
+
+        As many as a factor of `ceiling` reads to fill the echo buffer. Without them, the first batches would
+        be few examples over and over, and at a source `ceiling` times as slow all later ones, too: as many
+        come as are used up, so that the buffer never fills.
+        """
+        return self.slots // self.ceiling
 
     @classmethod
     def of(cls, spec: EchoSpec, batch_size: int) -> AdaptiveStage:
@@ -211,7 +222,8 @@ class AdaptiveOrder:
 
     def _noted(self, arrival: Arrival) -> Arrival:
         def noted(wait: bool) -> int | None:
-            mark = arrival(wait)
+            filling = self.buffer.emitted == 0 and self.buffer.taken < self.stage.to_begin_with
+            mark = arrival(wait or filling)
             if mark is not None:
                 self.arrivals.append(self.buffer.emitted)
             return mark

@@ -19,7 +19,7 @@ from pipelines import (
     RandomShift,
     Trace,
 )
-from pipelines.adaptive import NEVER, AdaptiveBuffer, AdaptiveStage, Arrivals, Emission, replay
+from pipelines.adaptive import NEVER, AdaptiveBuffer, AdaptiveOrder, AdaptiveStage, Arrivals, Emission, replay
 from pipelines.buffer import EchoBuffer
 
 IMAGES = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (23, 3, 4), dtype=np.uint8))
@@ -56,6 +56,19 @@ def test_a_source_that_is_never_ready_is_waited_for_only_once_all_has_come_up_to
     assert [emission.element for emission in emissions] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert [emission.copy for emission in emissions] == [0, 1, 2] * 4
     assert source.waits == 4
+
+
+@pytest.mark.parametrize(("slots", "first"), [(0, 1), (5, 1), (6, 2), (8, 2), (9, 3), (100, 33)])
+def test_a_run_begins_once_as_much_is_there_as_a_factor_of_the_ceiling_reads_for_the_buffer(
+    slots: int, first: int
+) -> None:
+    spec = EchoSpec("adaptive", "before_augmentation", slots, ceiling=3)
+    order, source = AdaptiveOrder(AdaptiveStage.of(spec, 1), seed=0), Readiness([])
+    order.next_batch(source)
+    assert order.buffer.taken == source.waits == first
+    for _ in range(first - 1):  # each further one is waited for after three emissions, at the earliest
+        order.next_batch(source)
+    assert source.waits == first
 
 
 @pytest.mark.parametrize("slots", [0, 1, 7, 100])
