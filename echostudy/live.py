@@ -117,7 +117,7 @@ class LiveDisplay:
         if self._console.is_terminal:
             self._live.start()
         elif self._left:
-            self._console.print(f"Starting Ray for {self._left} trials ...", highlight=False)
+            self._console.print(f"Starting {self._left} trials ...", highlight=False)
         return self
 
     def __exit__(

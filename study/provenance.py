@@ -17,7 +17,22 @@ from torch import Tensor
 from pipelines import MapSource
 from study.workloads.base import TrainData
 
-PACKAGES = ("echostudy", "mlflow", "numpy", "ray", "scikit-learn", "scipy", "torch", "torchvision")
+PACKAGES = (
+    "echostudy",
+    "mlflow",
+    "numpy",
+    "optuna",
+    "pillow",
+    "pycocotools",
+    "ray",
+    "scikit-learn",
+    "scipy",
+    "tokenizers",
+    "torch",
+    "torchmetrics",
+    "torchvision",
+)
+"""Whose versions may decide a result: they choose points, decode data, train and measure."""
 
 SAMPLE = 16
 """Examples of a map-style source that stand for all of it in the checksum."""

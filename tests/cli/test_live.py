@@ -63,7 +63,5 @@ def test_a_crashed_trial_stays_among_those_left(plan):
 
 def test_a_pipe_gets_lines_without_control_characters(plan):
     text = shown(plan, terminal=False, outcomes=[Outcome.REACHED, Outcome.BEATEN])
-    assert text.startswith(
-        "Starting Ray for 8 trials ...\n1 of 8 trials done after 1 turns, time left unknown yet"
-    )
+    assert text.startswith("Starting 8 trials ...\n1 of 8 trials done after 1 turns, time left unknown yet")
     assert "\r" not in text

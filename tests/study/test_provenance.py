@@ -1,11 +1,29 @@
 """Provenance tags."""
 
+import ast
 import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import torch
 
 from pipelines import MemorySource
-from study.provenance import checksum, provenance
+from study.provenance import PACKAGES, checksum, provenance
+
+SHAPE_NO_RESULT = {
+    "PyYAML",
+    "SQLAlchemy",
+    "aiohttp",
+    "fsspec",
+    "mlflow-skinny",
+    "mlflow-tracing",
+    "psutil",
+    "pydantic",
+    "pydantic_core",
+    "requests",
+}
+"""What reads study files, carries bytes and keeps results."""
 
 
 def test_tags_tell_code_packages_machine_and_data():
@@ -16,6 +34,25 @@ def test_tags_tell_code_packages_machine_and_data():
     assert int(tags["echostudy.hardware.cores"]) >= 1
     assert re.fullmatch(r"[0-9a-f]{64}", tags["echostudy.data_checksum"])
     assert all(key.startswith("echostudy.") and value for key, value in tags.items())
+
+
+def test_every_package_that_may_decide_a_result_is_among_the_tags():
+    homes, repository = packages_distributions(), Path(__file__).parents[2]
+    imported = {
+        home
+        for folder in ("pipelines", "models", "study")
+        for file in (repository / folder).rglob("*.py")
+        for top in _imported(file)
+        for home in homes.get(top, [top])
+    }
+    assert imported - SHAPE_NO_RESULT == set(PACKAGES)
+
+
+def _imported(file):
+    for node in ast.walk(ast.parse(file.read_text())):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+        yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names
 
 
 def test_the_checksum_sees_every_byte_the_shape_and_the_type():
