@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pipelines.checks import described
 from pipelines.exchange import Ints
 from pipelines.order import OrderBlock
 
@@ -37,6 +38,9 @@ class Batch:
         self.targets = targets
         self._origins = origins
         self._row = row
+
+    def __repr__(self) -> str:
+        return f"<Batch of inputs {described(self.inputs)} and targets {described(self.targets)}>"
 
     def __len__(self) -> int:
         return len(self.example_ids)

@@ -28,7 +28,13 @@ class EchoBuffer:
 
     def __init__(self, slots: int, seed: int) -> None:
         self._seed = seed
-        self.restore(0, np.arange(max(1, slots)))
+        try:
+            self.restore(0, np.arange(max(1, slots)))
+        except MemoryError as error:
+            raise ValueError(
+                f"The echo buffer needs {8 * slots:,} bytes for the order of its {slots:,} slots alone, more "
+                "than there are; make it smaller."
+            ) from error
 
     def restore(self, emitted: int, slots: Ints) -> None:
         """Put the buffer where it was after `emitted` emissions."""

@@ -19,7 +19,7 @@ def real_number(
     value: Any, name: str, at_least: float, advice: str, at_most: float = sys.float_info.max
 ) -> float:
     """`value`, if it is a finite number from `at_least` to `at_most`."""
-    number: Any = value if isinstance(value, Real) else math.nan
+    number: Any = math.nan if isinstance(value, bool) or not isinstance(value, Real) else value
     number = getattr(number, "item", lambda: number)()  # NumPy's, whose narrow floats overflow in comparisons
     if not at_least <= number <= at_most:  # compared as it is: whole numbers may be too large for a float
         raise ValueError(f"{name} is {value!r}; {advice}.")

@@ -49,7 +49,8 @@ def common_length(data: Any, name: str) -> int:
     """How many examples there are; a `ValueError` if `data` are no pair of equally long arrays or tensors."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise ValueError(
-            f"{name}: data are no pair; give a tuple of inputs and targets, or a source (DatasetSource)."
+            f"{name}: data are no pair, but of type {type(data).__name__}; give a tuple of inputs and "
+            "targets, or a source, as DatasetSource(dataset) is one."
         )
     for part in data:
         if not isinstance(part, np.ndarray | torch.Tensor) or part.ndim == 0:

@@ -121,6 +121,11 @@ class Pipeline:
         self._updates = self._ahead = 0
         self._batches: Iterator[Batch] | None = None
 
+    def __repr__(self) -> str:
+        shown = [f"{name}={self._made_of[name]!r}" for name in ("batch_size", "echo", "augment", "seed")]
+        rank = "" if self._shard == (0, 1) else f", rank {self._shard[0]} of {self._shard[1]}"
+        return f"<Pipeline({', '.join(shown)}){rank} after {self._updates} updates>"
+
     def __iter__(self) -> Iterator[Batch]:
         return self
 
@@ -260,6 +265,11 @@ def _checked(data: Data, batch_size: int, shard: tuple[int, int]) -> tuple[int |
         return data.identity, whole_number(batch_size, "Pipeline: batch_size", 1, advice)
     examples = data.examples if isinstance(data, MapSource) else common_length(data, "Pipeline")
     share = len(range(rank, examples, world_size))
+    if not share:
+        raise ValueError(
+            f"Pipeline.shard: rank {rank} of {world_size} gets none of the {examples} examples; train with "
+            "fewer processes."
+        )
     whose = "" if world_size == 1 else f" of rank {rank}"
     advice = f"give a whole number from 1 to the number of examples{whose}, {share}"
     batch_size = whole_number(batch_size, "Pipeline: batch_size", 1, advice)

@@ -104,12 +104,14 @@ class StreamReader:
         """See `Reader`."""
         place, number = self._begins[0]
         stream = self._passes(place, number)
+        where = getattr(self._source, "where", "example {}".format)
         for ordinals in groups:
             chosen = []
             for ordinal in ordinals.tolist():
                 chosen.append(next(islice(stream, ordinal - place, None)))
                 place = ordinal + 1
-            yield Examples(np.array([name for name, _ in chosen]), *stack([give() for _, give in chosen]))
+            ids = [example for example, _ in chosen]
+            yield Examples(np.array(ids), *stack([give() for _, give in chosen], ids, where))
 
     def skipped(self, read: int) -> int:
         """See `Reader`."""

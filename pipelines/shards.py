@@ -82,6 +82,11 @@ class ShardSource(ABC):
             SourceError: it cannot be read for another reason; likewise the functions, for single examples.
         """
 
+    def where(self, example: int) -> str:
+        """Words for an example id, for errors."""
+        shard, place = divmod(example, _SHARD_IDS)
+        return f"example {place} of {self._shards[shard]}"
+
     def read_pass(self, number: int, seed: int, rank: int, world_size: int) -> Iterator[Raw]:
         """See `StreamSource`."""
         if world_size > len(self._shards):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -144,9 +146,16 @@ class DatasetSource:
             ) from error
 
     def _stacked(self, groups: Iterable[Ints]) -> Iterator[Pair]:
+        asked: deque[list[int]] = deque()
+
+        def numbers() -> Iterator[list[int]]:
+            for ids in groups:
+                asked.append(ids.tolist())
+                yield asked[-1]
+
         loader = DataLoader(
             self._dataset,
-            batch_sampler=(ids.tolist() for ids in groups),
+            batch_sampler=numbers(),
             num_workers=self._workers,
             collate_fn=_stacked_or_why_not,
             generator=torch.Generator(),  # or torch would draw from its global one
@@ -155,28 +164,51 @@ class DatasetSource:
         if self._workers:
             tell_of_deaths_when_read(reading)
         for stacked in reading:
-            if isinstance(stacked, str):
-                raise SourceError(stacked)
+            ids = asked.popleft()
+            if isinstance(stacked, Misfit):
+                raise stacked.error(ids)
             yield stacked
 
 
-def stack(examples: Sequence[Any]) -> Pair:
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why examples cannot be stacked. No exception: one from a worker has a traceback as its message.
+
+    Attributes:
+        sentence: with `{}` where the examples are to be named.
+        kinds: a few of the examples that differ, by their places, and what each is.
+    """
+
+    sentence: str
+    kinds: list[tuple[int, str]]
+
+    def error(self, ids: Sequence[int], where: Callable[[int], str] = "example {}".format) -> SourceError:
+        """The error to raise if the examples have these ids, for which `where` has words."""
+        shown = [f"{where(ids[place])}: {kind}" for place, kind in self.kinds[:3]]
+        return SourceError(self.sentence.format(", ".join(shown)))
+
+
+def stack(
+    examples: Sequence[Any],
+    ids: Sequence[int] | None = None,
+    where: Callable[[int], str] = "example {}".format,
+) -> Pair:
     """Inputs and targets of (input, target) pairs, each as one tensor.
 
     Raises:
-        SourceError: the examples are no such pairs, or differ in shape.
+        SourceError: the examples are no such pairs, or differ in shape; says `where` their ids are.
     """
     stacked = _stacked_or_why_not(examples)
-    if isinstance(stacked, str):
-        raise SourceError(stacked)
+    if isinstance(stacked, Misfit):
+        raise stacked.error(range(len(examples)) if ids is None else ids, where)
     return stacked
 
 
-def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | str:
-    """A sentence rather than an exception, which would arrive from a worker with a traceback as message."""
-    for example in examples:
+def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | Misfit:
+    for place, example in enumerate(examples):
         if not isinstance(example, tuple | list) or len(example) != 2:
-            return f"An example is a {type(example).__name__}, no pair; give (input, target) for each."
+            sentence = "An example is no pair ({}); give (input, target) for each."
+            return Misfit(sentence, [(place, described(example))])
     stacks = []
     for name, parts in zip(("inputs", "targets"), zip(*examples, strict=True), strict=True):
         try:
@@ -186,10 +218,11 @@ def _stacked_or_why_not(examples: Sequence[Any]) -> Pair | str:
         except (RuntimeError, TypeError, ValueError):
             stacked = None
         if not isinstance(stacked, torch.Tensor):
-            kinds = sorted({described(part) for part in parts})
-            return (
-                f"The {name} cannot be stacked into one tensor ({', '.join(kinds)}); give numbers, arrays or "
-                "tensors, all of one shape."
+            first = {described(part): place for place, part in reversed(list(enumerate(parts)))}
+            return Misfit(
+                f"The {name} cannot be stacked into one tensor ({{}}); give numbers, arrays or tensors, all "
+                "of one shape.",
+                sorted((place, kind) for kind, place in first.items()),
             )
         stacks.append(stacked)
     return stacks[0], stacks[1]

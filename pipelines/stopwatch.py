@@ -34,6 +34,9 @@ class Durations:
 
     seconds: Seconds
 
+    def __repr__(self) -> str:
+        return f"<{len(self.seconds)} batches, {self.mean:.3g} s each>"
+
     @property
     def mean(self) -> float:
         """Seconds a batch: what counts for the pace, bursts and pauses included."""

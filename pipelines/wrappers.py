@@ -84,8 +84,6 @@ class Echoed(IterableDataset[T]):
                 "pass only; wrap it in torchdata.nodes.Loader."
             )
         advice = "give how often each element is used, 1 or more"
-        if isinstance(factor, bool):
-            raise ValueError(f"{name}: factor is {factor!r}; {advice}.")
         real_number(factor, f"{name}: factor", 1, advice)
         slots = whole_number(buffer, f"{name}: {unit}", 0, "give how many to shuffle among, or 0 for none")
         self._loader = loader
@@ -130,6 +128,10 @@ class Echoed(IterableDataset[T]):
                 f"{there}; give the loader it was taken with."
             )
         return self._pass
+
+    def __repr__(self) -> str:
+        kind = type(self._loader).__name__
+        return f"<{self._name} of a {kind}, factor {float(self._ratio):g}, {self._slots} in the buffer>"
 
     def __len__(self) -> int:
         p, q = self._ratio.as_integer_ratio()

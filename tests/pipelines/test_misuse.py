@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import TensorDataset
 
 from pipelines import INSERTION_POINTS, Compose, EchoSpec, MemorySource, Pipeline, RandomFlip, echo_examples
 from pipelines.sources import SourceError
@@ -77,7 +78,7 @@ def test_steps_that_cannot_be_called_are_refused() -> None:
         Compose(RandomFlip(), 3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("factor", [1e300, 10**400, 1_000_001])
+@pytest.mark.parametrize("factor", [1e300, 10**400, 1_000_001, True])
 def test_a_factor_beyond_all_measure_is_refused(factor: float) -> None:
     with pytest.raises(ValueError, match=r"EchoSpec: factor is .*; give .* \(a million at most\)"):
         EchoSpec(factor)
@@ -86,6 +87,37 @@ def test_a_factor_beyond_all_measure_is_refused(factor: float) -> None:
 def test_the_largest_factor_repeats_one_element_for_ever() -> None:
     stream = pipeline(DATA[0], echo=EchoSpec(10**6))
     assert [next(stream).copies.tolist() for _ in range(2)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_an_echo_buffer_beyond_all_memory_is_refused(data: Any) -> None:
+    complaint = "needs 80,000,000,000,000,000 bytes for the order of its 10,000,000,000,000,000 slots alone"
+    with pytest.raises(ValueError, match=complaint):
+        pipeline(data, echo=EchoSpec(2, buffer=10**16))
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_a_rank_without_examples_is_told_to_leave(data: Any) -> None:
+    with pytest.raises(ValueError, match="rank 50 of 60 gets none of the 50 examples; train with fewer"):
+        pipeline(data, batch_size=1).shard(50, 60)
+
+
+def test_a_bare_data_set_is_shown_the_way() -> None:
+    dataset: Any = TensorDataset(torch.ones(3), torch.ones(3))
+    with pytest.raises(
+        ValueError, match=r"of type TensorDataset; give .*, as DatasetSource\(dataset\) is one"
+    ):
+        pipeline(dataset)
+
+
+def test_what_is_printed_tells_what_it_is() -> None:
+    stream = pipeline(DATA[0], echo=EchoSpec(2)).shard(1, 2)
+    assert repr(next(stream)) == "<Batch of inputs ndarray (5, 2) and targets ndarray (5,)>"
+    assert repr(stream) == (
+        "<Pipeline(batch_size=5, echo=EchoSpec(factor=2, insertion_point='before_augmentation', buffer=0, "
+        "ceiling=None), augment=None, seed=3), rank 1 of 2 after 1 updates>"
+    )
+    assert repr(echo_examples([1, 2], 2.5, 9)) == "<echo_examples of a list, factor 2.5, 9 in the buffer>"
 
 
 @pytest.mark.parametrize("make", [lambda *data: Pipeline(data, batch_size=1), MemorySource])

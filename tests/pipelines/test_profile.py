@@ -160,6 +160,7 @@ def test_ratios_are_what_stands_before_a_point_over_the_longest_of_what_follows(
 
 def test_bursts_are_counted_and_even_batches_are_none() -> None:
     assert Durations(np.full(12, 0.5)).burst_batches == 1
+    assert repr(Durations(np.full(12, 0.5))) == "<12 batches, 0.5 s each>"  # not twelve numbers
     assert Durations(np.array([0, 0, 2.0] * 4)).burst_batches == pytest.approx(3)
 
 

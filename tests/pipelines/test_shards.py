@@ -6,7 +6,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -249,3 +249,14 @@ def test_no_shards_are_refused() -> None:
 def test_settings_out_of_range_are_refused(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         TarSource(["1.tar"], decode, **settings)
+
+
+def test_examples_of_a_shard_that_cannot_be_stacked_are_named(shards: list[Path]) -> None:
+    def torn(files: dict[str, bytes]) -> Any:
+        image, label = decode(files)
+        return (image[:1] if label == 8 else image), label
+
+    with pytest.raises(SourceError, match=r"example 8 of .*train-2\.tar: ndarray \(1, 3\)"):
+        list(islice(pipeline(TarSource(shards, torn)), 9))
+    with pytest.raises(SourceError, match=r"no pair \(example \d+ of .*\.tar: NoneType\)"):
+        next(pipeline(TarSource(shards, lambda files: cast(Any, None))))

@@ -163,14 +163,28 @@ def test_errors_of_the_data_set_pass_through(workers: int) -> None:
     [
         (
             OfManySizes(),
-            r"^The inputs cannot be stacked into one tensor \(ndarray \(3, .*all of one shape\.$",
+            r"^The inputs cannot be stacked .*\(example \d+: ndarray \(3, .*all of one shape\.$",
         ),
-        (Triples(), r"^An example is a tuple, no pair; give \(input, target\) for each\.$"),
+        (Triples(), r"^An example is no pair \(example \d+: tuple\); give \(input, target\) for each\.$"),
     ],
 )
 def test_examples_that_cannot_be_stacked_are_one_sentence(workers: int, dataset: Any, complaint: str) -> None:
     with pytest.raises(SourceError, match=complaint):
         next(make(DatasetSource(dataset, workers)))
+
+
+class OneOfAnotherSize(Pictures):
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return np.zeros(3 if index == 13 else 2), index
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_one_example_of_another_shape_is_named(workers: int) -> None:
+    with (
+        make(DatasetSource(OneOfAnotherSize(), workers)) as stream,
+        pytest.raises(SourceError, match=r"example 13: ndarray \(3,\)"),
+    ):
+        list(islice(stream, 99))
 
 
 def test_arrays_that_cannot_be_written_to_are_stacked_as_any() -> None:
@@ -182,7 +196,9 @@ def test_arrays_that_cannot_be_written_to_are_stacked_as_any() -> None:
 
 
 def test_words_are_no_targets() -> None:
-    with pytest.raises(SourceError, match=r"The targets cannot be stacked into one tensor \(str\)"):
+    with pytest.raises(
+        SourceError, match=r"The targets cannot be stacked into one tensor \(example 0: str\)"
+    ):
         stack([(1, "cat"), (2, "dog")])
 
 
