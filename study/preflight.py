@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from pipelines import MapSource
+from study.data.reading import readable
 from study.errors import SettingError
 from study.job import TrialJob
 from study.provenance import provenance
@@ -17,6 +18,7 @@ from study.workloads.reference import is_own, workload_name
 from study.workloads.registry import workload_card
 
 
+@readable()
 def preflight(jobs: Sequence[TrialJob]) -> dict[str, str]:
     """Load the workload of some trials, check it and their settings; the study's provenance tags.
 
@@ -24,7 +26,7 @@ def preflight(jobs: Sequence[TrialJob]) -> dict[str, str]:
     evaluation of the first trial tells.
 
     Raises:
-        UserError: data are missing, a user's own workload fails, or a setting cannot be.
+        UserError: data are missing or cannot be read, a user's own workload fails, or a setting cannot be.
     """
     first = jobs[0]
     workload = load_workload(first.workload, first.options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import re
 from importlib.resources import files
@@ -24,6 +25,9 @@ def write_workload(name: str, folder: Path) -> list[Path]:
         raise UserError(
             f"'{name}' cannot name a workload; use small letters, digits and '_', for example my_images."
         )
+    known = importlib.util.find_spec(name)
+    if known is not None and known.origin != str(folder.absolute() / f"{name}.py"):
+        raise UserError(f"There is a Python module {name}, which {name}.py would hide; choose another name.")
     texts = {folder / file.format(name=name): _filled(part, name) for file, part in PARTS.items()}
     for file in texts:
         if file.exists():

@@ -37,7 +37,9 @@ class CocoTraining(Dataset[tuple[Tensor, Tensor]]):
     def __init__(self, images: Sequence[AnnotatedImage]) -> None:
         self.images = [one for one in images if not one.crowd.all()]
         if not self.images:
-            raise UserError("None of COCO's training images has a box; give a file with annotations.")
+            raise UserError(
+                "None of COCO's training images is whole and has a box; give some, with their annotations."
+            )
         for one in self.images:
             if (number := int((~one.crowd).sum())) > MOST_BOXES:
                 raise UserError(

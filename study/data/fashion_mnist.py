@@ -58,7 +58,9 @@ def read_fashion_mnist(part: Literal["train", "t10k"], folder: Path | None = Non
         height, width = images.shape[1:]
         raise _broken(images_file, f"holds images of {height}x{width} pixels, not {SIZE}x{SIZE}")
     if len(images) != len(labels):
-        raise _broken(labels_file, f"holds {len(labels)} labels for {len(images)} images")
+        raise _broken(
+            labels_file, f"holds {len(labels)} labels for {len(images)} images in {images_file.name}"
+        )
     wrong = np.flatnonzero(labels >= len(CLASSES))
     if len(wrong):
         raise _broken(labels_file, f"has the label {labels[wrong[0]]} at record {wrong[0]}; they are 0 to 9")
@@ -90,4 +92,4 @@ def read_idx(file: Path, axes: int) -> Bytes:
 
 
 def _broken(file: Path, what: str) -> UserError:
-    return UserError(f"{file} {what}; remove it and run 'echostudy data fetch {NAME}'.")
+    return UserError(f"{file} {what}; move {file.parent} away and run 'echostudy data fetch {NAME}'.")

@@ -46,11 +46,7 @@ def fetch_data_set(data_set: DataSet, progress: Progress = no_progress) -> Fetch
     if presence(data_set, folder) == "yes":
         return Fetched(_sound(data_set, folder, progress), None)
     target = own_folder(data_set.name)
-    if target.exists() and any(target.iterdir()):
-        raise UserError(
-            f"{target} is there, but holds only a part of {data_set.name}, or something else; complete it by "
-            f"hand (see 'echostudy data check {data_set.name}'), or move it away and fetch again."
-        )
+    _require_free(target, data_set.name)
     if not data_set.origins:
         raise UserError(_nothing_worked(data_set, ()))
     with _workplace(data_set) as work:
@@ -62,6 +58,22 @@ def fetch_data_set(data_set: DataSet, progress: Progress = no_progress) -> Fetch
         (work / "ready").rename(target)
         shutil.rmtree(work)
     return Fetched(SetCheck(target, check.parts), origin)
+
+
+def _require_free(target: Path, name: str) -> None:
+    """`UserError` if anything but an empty folder lies where a data set is to be put."""
+    if target.is_symlink():
+        raise UserError(
+            f"{target} is a link, but {name} is not where it leads to, {target.readlink()}; put it there, or "
+            "remove the link and fetch again."
+        )
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{target} is no folder; move it away and fetch again.")
+    if target.exists() and any(target.iterdir()):
+        raise UserError(
+            f"{target} is there, but holds only a part of {name}, or something else; complete it by "
+            f"hand (see 'echostudy data check {name}'), or move it away and fetch again."
+        )
 
 
 def _sound(data_set: DataSet, folder: Path, progress: Progress) -> SetCheck:

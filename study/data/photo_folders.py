@@ -40,7 +40,7 @@ class PhotoFolders:
         skipped: how many were left out.
 
     Raises:
-        UserError: a class's folder is of another name or empty.
+        UserError: a class's folder is of another name or empty, or no photo is whole.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class PhotoFolders:
                     f"The photos in {folder / name} are of no class for training, so that they would get a "
                     "wrong label; move the folder, or give it the name that it has there."
                 )
-        self._size, self._threads = size, threads
+        self._folder, self._size, self._threads = folder, size, threads
         self._photos = [
             (photo, numbers[name]) for name in class_names(folder) for photo in _files(folder / name)
         ]
@@ -90,6 +90,10 @@ class PhotoFolders:
     def _leave_out_damaged(self) -> int:
         with closing(ahead(lambda photo: is_whole(photo[0]), self._photos, self._threads)) as whole:
             good = [photo for photo, one in zip(self._photos, whole, strict=True) if one.result()]
+        if not good:
+            raise UserError(
+                f"None of the {len(self._photos)} photos in {self._folder} is whole; fetch them anew."
+            )
         skipped = len(self._photos) - len(good)
         self._photos = good
         return skipped

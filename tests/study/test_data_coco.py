@@ -206,5 +206,5 @@ def test_more_boxes_than_there_is_room_for_are_refused(folder):
 def test_annotations_without_any_box_are_no_training_data(tmp_path):
     pictures, instances = coco_split(2, seed=0)
     write_split(tmp_path, SPLIT, pictures, instances | {"annotations": []})
-    with pytest.raises(UserError, match="None of COCO's training images has a box"):
+    with pytest.raises(UserError, match="None of COCO's training images is whole and has a box; give some"):
         CocoTraining(read_annotations(SPLIT, tmp_path).images)

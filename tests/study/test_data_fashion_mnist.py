@@ -66,7 +66,7 @@ def test_a_wrong_label_is_named_with_its_record(folder):
 
 def test_labels_and_images_must_be_equally_many(folder):
     formats.write_idx(folder / "train-labels-idx1-ubyte.gz", np.zeros(29))
-    assert "holds 29 labels for 30 images" in refusal()
+    assert "holds 29 labels for 30 images in train-images-idx3-ubyte.gz; move " in refusal()
 
 
 def test_images_of_another_size_are_refused(folder):

@@ -306,6 +306,24 @@ def test_a_set_that_is_there_is_only_checked(root):
     assert f"not sound ({root / 'letters' / 'b.txt'} is missing, and 1 more)" in sentence
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_where_the_set_is_not_is_left_alone(root, tmp_path, there):
+    elsewhere = tmp_path / "elsewhere"
+    if there:
+        elsewhere.mkdir()
+    root.mkdir(exist_ok=True)
+    (root / "letters").symlink_to(elsewhere)
+    sentence = refusal(letters(unreachable()))
+    assert f"is a link, but letters is not where it leads to, {elsewhere}; put it there, or" in sentence
+    assert not (root / ".fetching").exists()
+
+
+def test_a_file_in_the_place_of_a_set_is_left_alone(root):
+    root.mkdir(exist_ok=True)
+    (root / "letters").write_text("mine")
+    assert "letters is no folder; move it away and fetch again." in refusal(letters(unreachable()))
+
+
 def test_a_folder_with_something_else_in_it_is_left_alone(root):
     (root / "letters").mkdir(parents=True)
     (root / "letters" / "notes.md").write_text("mine")

@@ -1,13 +1,15 @@
 """What is checked before a sweep writes anything: sizes, targets, and a user's own workload part by part."""
 
 from dataclasses import replace
+from shutil import rmtree
 
 import numpy as np
 import pytest
 import torch
+from data_formats.images import write_imagenet_folders
 
 from pipelines import MemorySource
-from study.errors import SettingError
+from study.errors import SettingError, UserError
 from study.job import TrialJob
 from study.plan import make_plan
 from study.preflight import check_batch_size, check_target, preflight
@@ -15,6 +17,7 @@ from study.rehearsal import rehearse, train_data_of
 from study.spec import load_spec
 from study.workloads.card import WorkloadCard
 from study.workloads.digits import DigitsConvnet
+from study.workloads.options import WorkloadOptions
 from study.workloads.own import WorkloadError
 
 torch.set_num_threads(1)
@@ -41,6 +44,35 @@ def card(**changes) -> WorkloadCard:
 def test_preflight_of_a_sound_study_tells_where_its_data_come_from(job):
     tags = preflight([job])
     assert tags["echostudy.data_checksum_covers"] == "all training data"
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    monkeypatch.setenv("ECHOSTUDY_DATA", str(tmp_path))
+    write_imagenet_folders(tmp_path)
+    return tmp_path / "imagenet" / "train"
+
+
+def of_photos(job, **options):
+    return [replace(job, workload="imagenet_resnet50", batch_size=4, options=WorkloadOptions(**options))]
+
+
+def test_a_cut_photo_that_stands_for_the_data_is_one_sentence(job, photos):
+    for photo in photos.rglob("*.JPEG"):
+        photo.write_bytes(photo.read_bytes()[:200])
+    with pytest.raises(
+        UserError, match=r"_0\.JPEG cannot be decoded .*; fetch it anew, or leave such photos"
+    ):
+        preflight(of_photos(job))
+    with pytest.raises(UserError, match=r"None of the 12 photos in .*train is whole; fetch them anew"):
+        preflight(of_photos(job, on_error="skip"))
+
+
+def test_a_file_where_a_folder_should_be_is_one_sentence(job, photos):
+    rmtree(photos)
+    photos.write_text("no folder")
+    with pytest.raises(UserError, match=r"train cannot be read \(Not a directory\); check what lies there"):
+        preflight(of_photos(job))
 
 
 def test_a_batch_is_held_against_the_data_that_are_really_here(job):

@@ -32,6 +32,15 @@ def test_a_name_that_no_module_can_have_is_refused(tmp_path, name):
         write_workload(name, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["torch", "pipelines", "random"])
+def test_a_module_of_that_name_is_not_hidden(tmp_path, name):
+    with pytest.raises(
+        UserError, match=rf"a Python module {name}, which {name}.py would hide; choose another"
+    ):
+        write_workload(name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     with pytest.raises(UserError, match=r"mine.py cannot be written \(No such file or directory\)"):
         write_workload("mine", tmp_path / "nowhere")
