@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import keyword
 import re
+import sys
+from importlib.metadata import packages_distributions
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -25,8 +26,7 @@ def write_workload(name: str, folder: Path) -> list[Path]:
         raise UserError(
             f"'{name}' cannot name a workload; use small letters, digits and '_', for example my_images."
         )
-    known = importlib.util.find_spec(name)
-    if known is not None and known.origin != str(folder.absolute() / f"{name}.py"):
+    if name in sys.stdlib_module_names or name in packages_distributions():
         raise UserError(f"There is a Python module {name}, which {name}.py would hide; choose another name.")
     texts = {folder / file.format(name=name): _filled(part, name) for file, part in PARTS.items()}
     for file in texts:

@@ -41,6 +41,13 @@ def test_a_module_of_that_name_is_not_hidden(tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_workload_of_that_name_in_another_folder_is_no_hindrance(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)  # as once it has run in this process
+    (tmp_path / "mine.py").write_text("")
+    (tmp_path / "here").mkdir()
+    assert len(write_workload("mine", tmp_path / "here")) == 3
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     with pytest.raises(UserError, match=r"mine.py cannot be written \(No such file or directory\)"):
         write_workload("mine", tmp_path / "nowhere")
