@@ -114,7 +114,7 @@ def trial_entry(record: TrialRecord, workload_source: str | None, *, replaces: b
         duration_ms=round(1000 * record.slot_s),
         search=search,
         trial_id=trial.id,
-        name=trial.label,
+        name=f"point {trial.point}: {search.name}",
         status=final_status(record.outcome),
         params={**search.params, **_texts({"point": trial.point, **trial.metaparameters})},
         tags=tags,

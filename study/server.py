@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from study.errors import UserError
 from study.folder import ResultsFolder
 from study.store import open_store
+from study.view import VIEW, VIEW_TAG
 
 HOST = "127.0.0.1"
 START_WITHIN_S = 60.0
@@ -25,8 +26,8 @@ def serve(results: ResultsFolder, port: int) -> Iterator[dict[str, str]]:
     """Run `mlflow server` for the duration of the block; the value maps study name -> link to its runs table.
 
     One worker process (more make every request slower on SQLite), no job execution. The links lead past
-    MLflow's start page for language-model traces, which says nothing about studies. `UserError` if there
-    is no store, or the port is taken.
+    MLflow's start page for language-model traces, which says nothing about studies, to the study's own view
+    of the runs table. `UserError` if there is no store, or the port is taken.
     """
     if not results.database.exists():
         raise UserError(
@@ -34,6 +35,7 @@ def serve(results: ResultsFolder, port: int) -> Iterator[dict[str, str]]:
         )
     links = {
         experiment.name: f"http://{HOST}:{port}/#/experiments/{experiment.experiment_id}/runs"
+        + (f"?viewStateShareKey={VIEW}" if VIEW_TAG in experiment.tags else "")
         for experiment in open_store(results.tracking_uri).search_experiments()
         if experiment.name != "Default"
     }

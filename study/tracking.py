@@ -30,6 +30,7 @@ from study.plan import Plan, Search
 from study.record import TrialRecord
 from study.result import PROTOCOL_VERSION, Outcome, Rank
 from study.stored import StoredTrial
+from study.view import VIEW_TAG, runs_view
 from study.workloads.reference import source_digest
 
 PARENT = "mlflow.parentRunId"
@@ -101,6 +102,9 @@ class StudyWriter:
             if experiment
             else client.create_experiment(name, artifact_location=artifacts)
         )
+        view = runs_view(plan)
+        if experiment is None or experiment.tags.get(VIEW_TAG) != view:
+            client.set_experiment_tag(self._experiment_id, VIEW_TAG, view)
         self._searches = self._found("search", SEARCH_ID)
         self._trials = self._found("trial", TRIAL_ID)
         self._study_run = self._open_study_run(name, tags)

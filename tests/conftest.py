@@ -17,6 +17,21 @@ from study.folder import ResultsFolder
 hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")
 
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's or any installed Chromium, driven by Playwright's core."""
+    from playwright.sync_api import sync_playwright
+
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    assert executable, "No Chromium here: install it (apt-get install chromium)."
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield running
+        running.close()
+
 
 @pytest.fixture(scope="session")
 def _migrated_database(tmp_path_factory):

@@ -1,7 +1,6 @@
 """The report in a real browser: no error, every image there, tables that sort. Needs Chromium."""
 
 import json
-import shutil
 
 import pytest
 
@@ -10,8 +9,6 @@ from analysis.report.document import document
 from analysis.report.html import as_html
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +25,6 @@ def page_file(plan_of, material_of, tmp_path_factory):
     page = folder / "report.html"
     page.write_text(as_html(found, images), encoding="utf-8")
     return page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Debian's or any installed Chromium, driven by Playwright's core."""
-    from playwright.sync_api import sync_playwright
-
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    assert executable, "No Chromium here: install it (apt-get install chromium)."
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_a_trial_is_written_under_the_names_that_other_tools_read(client, plan):
     writer = writer_for(client, plan)
     writer.write_trial(record_of(trial, plan, [0.5, 0.96], Outcome.REACHED))
     (run,) = runs_of_kind(client, "digits", "trial")
-    assert run.info.run_name == "after_batching e=2 b=32 buffer=1024 repeat 0 point 1"
+    assert run.info.run_name == "point 1: after_batching e=2 b=32 buffer=1024 repeat 0"
     assert run.info.status == "FINISHED"
     assert run.data.tags["echostudy.trial_id"] == trial.id
     assert run.data.tags["echostudy.search_id"] == trial.search.id
