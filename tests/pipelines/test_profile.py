@@ -119,12 +119,11 @@ def test_the_stage_that_was_slowed_is_the_longest(slow: str) -> None:
     assert max(stages, key=stages.get) == slow.partition(": ")[2], stages
 
 
-@pytest.mark.parametrize("planted", [2, 4, 8])
-@pytest.mark.parametrize("burst", [1, 16])
+@pytest.mark.parametrize(("planted", "burst"), [(2, 1), (4, 1), (8, 1), (4, 16)])
 def test_a_planted_ratio_is_found(planted: int, burst: int) -> None:
-    update_s = 0.02
+    update_s = 0.012
     source = throttle((IMAGES, LABELS), R=planted, update_s=update_s, batch_size=BATCH, burst=burst)
-    profile = profile_pipeline(source, sleeping(update_s), batch_size=BATCH, seconds=1.6)
+    profile = profile_pipeline(source, sleeping(update_s), batch_size=BATCH, seconds=0.8)
     for ratio in profile.R.values():
         # how near on a quiet machine: benchmarks/bench_profile.py
         assert ratio.estimate == pytest.approx(planted, rel=0.3)
