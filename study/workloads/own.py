@@ -6,11 +6,7 @@ What a card says of our workloads, such a class carries itself, as attributes of
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -19,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from study.errors import UserError
 from study.nearest import did_you_mean
-from study.wording import kind, printable
+from study.ownfile import OwnFileError, failure, run_file
+from study.wording import kind
 from study.workloads.card import LOOP_OPTIONS, Metric, WorkloadCard
 from study.workloads.reference import own_file, parts, source_digest, workload_name
 
@@ -98,17 +95,9 @@ def blamed_on(workload: str, part: str) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # a user's code may raise anything
-        file = str(own_file(workload))
-        lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
-        ]
-        if isinstance(error, SyntaxError) and error.filename == file:
-            lines = [error.lineno]
-        where = f" at line {lines[-1]}" if lines else ""
-        said = printable(str(error).partition("\n")[0], widest=200)
-        raise WorkloadError(
-            workload_name(workload), f"{part} failed{where} ({type(error).__name__}: {said}); correct it."
-        ) from error
+        file = own_file(workload)
+        assert file is not None
+        raise WorkloadError(workload_name(workload), f"{part} {failure(error, file)}") from error
 
 
 def _named(workload: str) -> Any:
@@ -149,33 +138,15 @@ def _made(workload: str, made_by: Any, *arguments: Any) -> Workload:
 
 
 def _module(workload: str) -> ModuleType:
-    """Run a user's file, once a process as long as it stays the same; its folder can be imported from."""
+    """What a user's file defines; its code is run."""
     file, name = own_file(workload), workload_name(workload)
     assert file is not None
     if not parts(workload)[1]:
         raise WorkloadError(name, f"it names no class; write for example {file.name}:MyWorkload.")
-    if file.suffix != ".py":
-        raise WorkloadError(name, f"{file.name} is no Python file; name one that ends in .py.")
-    if not file.is_file():
-        raise WorkloadError(name, f"there is no file {file}; check the path.")
-    key = hashlib.sha256(f"{file} {source_digest(workload)}".encode()).hexdigest()[:16]
-    module_name = f"{file.stem}_{key}"
-    if module_name in sys.modules:
-        return sys.modules[module_name]
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))
-    sys.modules[module_name] = module  # dataclasses and pickle look there
     try:
-        with blamed_on(workload, "importing it"):
-            spec.loader.exec_module(module)
-    except UserError:
-        del sys.modules[module_name]
-        raise
-    return module
+        return run_file(file)
+    except OwnFileError as error:
+        raise WorkloadError(name, str(error)) from error
 
 
 def _all_are(kind: type, values: Any) -> bool:
