@@ -95,8 +95,10 @@ def profile_pipeline(
     stages |= {name: one for name, one in named.items() if one is not _NOTHING}
     sizes = [measured_bytes(one)[1] // batch_size for one in (read_pair, pair, pair)]
     host = (augmenting.mean + batching.mean, batching.mean, 0.0)
+    length = len(data[0]) if isinstance(data, tuple) else getattr(data, "examples", None)
     return Profile(
         batch_size=batch_size,
+        examples=length if isinstance(length, int) else None,
         example_bytes=dict(zip(INSERTION_POINTS, sizes, strict=True)),
         stages=stages,
         upstream=dict(zip(INSERTION_POINTS, upstream, strict=True)),

@@ -25,6 +25,10 @@ _KEPT = 4
 """Batches that are kept as the update's free input."""
 
 
+class LoaderError(ValueError):
+    """A loader cannot be measured: one sentence that says why, and what to do."""
+
+
 class Ratio(NamedTuple):
     """R with its spread: the quartiles over parts of the measurement."""
 
@@ -52,6 +56,7 @@ class Profile:
 
     Attributes:
         batch_size: examples of a batch; 0 = they cannot be counted.
+        examples: how many there are; None = not known.
         example_bytes: what an example takes at each insertion point, as far as it is known there.
         stages: each stage alone, as far as they can be told apart: `read` (with decoding, where a source does
             both at once), `decode`, `augment`, `batch`, `transfer`, `update`; `loader` is all that a loader
@@ -64,6 +69,7 @@ class Profile:
     """
 
     batch_size: int
+    examples: int | None
     example_bytes: Mapping[str, int]
     stages: Mapping[str, Durations]
     upstream: Mapping[str, Durations]
@@ -116,6 +122,7 @@ class Profile:
             "step_s": self.together.step_s if self.together else None,
             "device_wait_share": self.device_wait_share,
             "batch_size": self.batch_size,
+            "examples": self.examples,
             "example_bytes": dict(self.example_bytes),
         }
 
@@ -144,8 +151,8 @@ def profile_loader(
         seconds: what each part is timed for.
 
     Raises:
-        ValueError: the loader is empty or ends, or a timed function is never called. Errors of the loader and
-            of the step pass through.
+        LoaderError: the loader is empty or ends, or a timed function is never called. Errors of the loader
+            and of the step pass through.
     """
     real_number(seconds, "profile_loader: seconds", 1e-3, "give seconds, more than 0")
     functions = {"augment": augment, "collate": collate}
@@ -158,9 +165,9 @@ def profile_loader(
     )
     for name, one in inside.items():
         if not one.calls:
-            raise ValueError(
-                f"profile_loader: {name} was never called while the loader ran; make the loader with the "
-                "timed function in place of its own."
+            raise LoaderError(
+                f"The function {name} was never called while the loader ran; let the loader be made with it, "
+                "and not before it has its clock."
             )
     # workers do their work side by side
     at_once = max(1, getattr(loader, "num_workers", 0)) * len(whole.seconds)
@@ -179,7 +186,8 @@ def profile_loader(
         stages = {**taken, "update": device}
     examples, size = measured_bytes(kept[0])
     bytes_each = dict.fromkeys(upstream, size // max(1, examples))
-    return Profile(examples, bytes_each, stages, upstream, host, device, together)
+    there_are = _length(getattr(loader, "dataset", None))
+    return Profile(examples, there_are, bytes_each, stages, upstream, host, device, together)
 
 
 def at_work(batches: Iterator[Any], use: Callable[[Any], Any], seconds: float) -> Together:
@@ -201,7 +209,7 @@ def at_work(batches: Iterator[Any], use: Callable[[Any], Any], seconds: float) -
 
 
 def endless(loader: Iterable[Any]) -> Iterator[Any]:
-    """The batches of a loader, pass after pass; `ValueError` if a pass has none."""
+    """The batches of a loader, pass after pass; `LoaderError` if a pass has none."""
     total = before = 0
     while True:
         for batch in loader:
@@ -209,7 +217,7 @@ def endless(loader: Iterable[Any]) -> Iterator[Any]:
             yield batch
         if total == before:
             gave = f"ended after {total} batches and cannot be read again" if total else "gives no batches"
-            raise ValueError(
+            raise LoaderError(
                 f"The loader {gave}; give one that has some each time it is iterated, such as a DataLoader."
             )
         before = total
@@ -223,6 +231,14 @@ def measured_bytes(batch: Any) -> tuple[int, int]:
         parts = [measured_bytes(part) for part in batch]
         return next((n for n, _ in parts if n), 0), sum(size for _, size in parts)
     return rows(batch) or 0, int(getattr(batch, "nbytes", 0))
+
+
+def _length(dataset: Any) -> int | None:
+    """How many examples a loader's data set has, where it says so."""
+    try:
+        return len(dataset)
+    except TypeError:
+        return None
 
 
 def _apart(

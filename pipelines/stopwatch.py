@@ -70,17 +70,20 @@ class Timed:
 
     Args:
         function: anything that can be called.
+
+    Attributes:
+        function: as given.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+        self.function = function
         self._spent = multiprocessing.Array("d", 2)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
         start = time.perf_counter()
         try:
-            return self._function(*args, **kwargs)
+            return self.function(*args, **kwargs)
         finally:
             took = time.perf_counter() - start
             with self._spent.get_lock():
@@ -98,9 +101,9 @@ class Timed:
         return int(self._spent[1])
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or name == "function":
             raise AttributeError(name)
-        return getattr(self._function, name)
+        return getattr(self.function, name)
 
 
 def durations(items: Iterable[Any], seconds: float, begin: Callable[[], None] = lambda: None) -> Durations:

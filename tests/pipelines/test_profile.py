@@ -138,6 +138,7 @@ def test_ratios_are_what_stands_before_a_point_over_the_longest_of_what_follows(
 
     profile = Profile(
         batch_size=8,
+        examples=None,
         example_bytes={},
         stages={},
         upstream={
@@ -217,7 +218,7 @@ def test_a_loader_without_enough_batches_is_one_sentence(loader: Any, sentence: 
 
 
 def test_a_function_that_the_loader_does_not_call_is_named() -> None:
-    with pytest.raises(ValueError, match="augment was never called while the loader ran"):
+    with pytest.raises(ValueError, match="The function augment was never called while the loader ran"):
         profile_loader([torch.zeros(2)], augment=Timed(len), seconds=0.05)
 
 
