@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ def advice(material: Material) -> Iterator[str]:
     if echoed.empty:
         yield "No advice yet: no condition with echoing and its baseline have both reached the target."
         return
-    shown = echoed[echoed["ratio_high"] < 1]
+    shown = shown_to_save(table)
     if shown.empty:
         yield "Echoing has not been shown to save fresh examples here: no interval lies below the baseline."
     for point, rows in echoed.groupby("insertion_point", sort=False):
@@ -52,19 +52,42 @@ def _expectation(row: pd.Series, point: str) -> str:
     return f"{where}, {settings}: {words}{'' if low > 1 else '; not shown to save any'}."
 
 
+def shown_to_save(by_condition: pd.DataFrame) -> pd.DataFrame:
+    """The conditions with echoing whose interval lies below the baseline, of a table like figure 3's."""
+    return by_condition[(by_condition["insertion_point"] != "none") & (by_condition["ratio_high"] < 1)]
+
+
+def fastest(shown: pd.DataFrame, ratios: Mapping[str, float]) -> pd.Series | None:
+    """The condition with the shortest modelled time, R given by insertion point; None if not shown faster.
+
+    A row of the table of `modelled_time`. Conditions at other insertion points are left out.
+    """
+    groups = shown.groupby("insertion_point", sort=False)
+    tables = [modelled_time(rows, [ratios[str(point)]]) for point, rows in groups if point in ratios]
+    if not tables:
+        return None
+    table = pd.concat(tables)
+    best = table.iloc[int(table["speed_up"].argmax())]
+    return best if best["speed_up_low"] > 1 else None
+
+
+def time_to_expect(best: pd.Series) -> str:
+    """What to expect of a condition that `fastest` gave, with its settings."""
+    low, high = best["speed_up_low"], best["speed_up_high"]
+    return (
+        f"{insertion_name(best['insertion_point'])}, {_settings(best)}: expect "
+        f"{best['speed_up']:.2f}x less time ({low:.2f} to {high:.2f}, modelled)."
+    )
+
+
 def _by_ratio(shown: pd.DataFrame) -> Iterator[str]:
     """The condition with the shortest modelled time at each R."""
     for ratio in RATIOS:
-        table = modelled_time(shown, [ratio])
-        best = table.iloc[int(table["speed_up"].argmax())]
-        if best["speed_up_low"] <= 1:
+        best = fastest(shown, dict.fromkeys(shown["insertion_point"], ratio))
+        if best is None:
             yield f"At R = {ratio:g}: do not echo to save time; no condition is shown to be faster."
-            continue
-        low, high = best["speed_up_low"], best["speed_up_high"]
-        yield (
-            f"At R = {ratio:g}: {insertion_name(best['insertion_point'])}, {_settings(best)}: expect "
-            f"{best['speed_up']:.2f}x less time ({low:.2f} to {high:.2f}, modelled)."
-        )
+        else:
+            yield f"At R = {ratio:g}: {time_to_expect(best)}"
 
 
 def _settings(row: pd.Series) -> str:

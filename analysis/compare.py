@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.results import SETTLED
-from analysis.statistics import summarise, welch_log_ratio
+from analysis.statistics import summarise
 from analysis.tables.planned import CONDITION_TYPES
+from analysis.tables.ratios import fresh_ratio, settled_searches
 from study.errors import UserError
-from study.result import Outcome
 
 SIDES = ("first", "second")
 TYPES = CONDITION_TYPES | {
@@ -32,22 +31,20 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     Raises `UserError` where the two were run under different protocol versions: they do not compare.
     """
     _refuse_other_protocols(first, second)
-    sides = [_searches(trials) for trials in (first, second)]
+    sides = [settled_searches(trials) for trials in (first, second)]
     keys = list(CONDITION_TYPES)
     conditions = pd.concat([side[keys] for side in sides]).drop_duplicates().sort_values(keys)
     rows = []
     for condition in conditions.to_dict("records"):
         mine = [side[(side[keys] == pd.Series(condition)).all(axis=1)] for side in sides]
-        reached = [side["fresh_examples_to_target"].dropna() for side in mine]
+        needed = [side["fresh_examples_to_target"] for side in mine]
         row = dict(condition)
-        for name, side, values in zip(SIDES, mine, reached, strict=True):
-            row |= {f"searches_{name}": len(side), f"reached_{name}": len(values)}
-            row |= {f"mean_{name}": summarise(list(values)).mean}
-        ratio = welch_log_ratio(list(reached[1]), list(reached[0]))
-        complete = all(len(values) == len(side) for values, side in zip(reached, mine, strict=True))
+        for name, values in zip(SIDES, needed, strict=True):
+            row |= {f"searches_{name}": len(values), f"reached_{name}": int(values.count())}
+            row |= {f"mean_{name}": summarise(list(values.dropna())).mean}
+        ratio = fresh_ratio(needed[1], needed[0])
         row |= {"same_question": set(mine[0]["search_id"]) == set(mine[1]["search_id"])}
-        row |= {"ratio": ratio.estimate}
-        row |= {f"ratio_{end}": getattr(ratio, end) if complete else float("nan") for end in ("low", "high")}
+        row |= {"ratio": ratio.estimate, "ratio_low": ratio.low, "ratio_high": ratio.high}
         rows.append(row)
     return pd.DataFrame(rows, columns=list(TYPES)).astype(TYPES)
 
@@ -68,16 +65,6 @@ def comparison_remarks(table: pd.DataFrame) -> Iterator[str]:
             f"In {len(apart)} of {len(both)} conditions the two differ by more than their repeats "
             "explain (95% interval of the ratio without 1; by chance about 1 in 20)."
         )
-
-
-def _searches(trials: pd.DataFrame) -> pd.DataFrame:
-    """A row a search with a result: its condition, and the fewest fresh examples to the target (or NaN)."""
-    found = trials[trials["outcome"].isin(SETTLED)]
-    reached = found["fresh_examples_to_target"].where(found["outcome"] == Outcome.REACHED)
-    keys = list(CONDITION_TYPES)
-    table = found[[*keys, "search_id"]].assign(fresh_examples_to_target=reached).astype(CONDITION_TYPES)
-    by_search = table.groupby([*keys, "search_id"], sort=False)["fresh_examples_to_target"]
-    return by_search.min().reset_index()
 
 
 def _refuse_other_protocols(first: pd.DataFrame, second: pd.DataFrame) -> None:

@@ -17,6 +17,8 @@ import typer
 from rich.console import Console
 
 from echostudy.data import data_app
+from echostudy.options import AsJson, Results, Tracking, print_json, results_folder
+from echostudy.profile import profile
 from echostudy.terminal import terminal
 from echostudy.workload import app as workload_app
 from study.errors import UserError
@@ -38,18 +40,6 @@ app.add_typer(workload_app, name="workload")
 out = terminal()
 
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
-Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")]
-Tracking = Annotated[
-    str | None,
-    typer.Option(
-        "--tracking-uri",
-        metavar="URI",
-        envvar="MLFLOW_TRACKING_URI",
-        help="An MLflow server, or a database, for the results (default: a file in DIR).",
-        show_default=False,
-        show_envvar=False,
-    ),
-]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study file; repeatable."),
@@ -64,7 +54,6 @@ OwnWorkload = Annotated[
     ),
 ]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Cut the study to a few seconds, to see that it works.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -94,7 +83,7 @@ def plan(
     from echostudy.objects import plan_object
     from echostudy.tables import plan_table, plans_table, timed_sentence
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     asked = [_study(spec, folder, _overrides(settings, workload), smoke) for spec in specs]
     costed = [
         (study, status, estimated(study, status, folder, workers, measure=calibrate))
@@ -103,7 +92,7 @@ def plan(
     study, status, cost = costed[0]
     if as_json:
         objects = [plan_object(*one) for one in costed]
-        _print_json(objects if len(objects) > 1 else objects[0])
+        print_json(objects if len(objects) > 1 else objects[0])
     elif len(costed) > 1:
         out.print(plans_table(costed))
     else:
@@ -142,7 +131,7 @@ def run(
     from study.sweep import LimitError
 
     settings = _overrides(settings, workload)
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     study, status = _study(spec, folder, settings, smoke)
     _print_notes(status)
     if not status.left and retry is None:
@@ -191,10 +180,10 @@ def status(
     from echostudy.objects import status_object
     from echostudy.tables import status_table, timed_sentence
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     study, state = _study(spec, folder, _overrides(settings, workload), smoke)
     if as_json:
-        _print_json(status_object(study, state))
+        print_json(status_object(study, state))
         return
     if study.note:
         out.print(study.note)
@@ -219,7 +208,7 @@ def report(
     """Write the report of what has run so far: claims, advice, figures and tables."""
     from echostudy.report import show_report
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
     folder.make_writable()
     show_report(out, study, folder)
@@ -253,7 +242,7 @@ def pilot(
     from echostudy.followups import run_pilot
     from study.pilot import write_target
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     line, target = run_pilot(spec, _overrides(settings, workload), folder, out, workers, margin)
     if write:
         write_target(spec, line, target)
@@ -274,7 +263,7 @@ def confirm(
     """Run each search's winner again with new seeds, and show both values."""
     from echostudy.followups import run_confirmation
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
     run_confirmation(study, folder, out, workers, seeds)
 
@@ -294,11 +283,14 @@ def export(
     """Write trials and curves for other tools, beside the study's figures."""
     from analysis.export import export as write
 
-    folder = _folder(results, tracking_uri)
+    folder = results_folder(results, tracking_uri)
     study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
     folder.make_writable()
     for path in write(study, folder.tracking_uri, folder.study(study.spec.name) / "export", form):
         out.print(str(path), soft_wrap=True, highlight=False)
+
+
+app.command()(profile)
 
 
 @app.command()
@@ -306,7 +298,7 @@ def schema() -> None:
     """Print the study file's JSON Schema, for editors."""
     from study.schema import study_schema
 
-    _print_json(study_schema())
+    print_json(study_schema())
 
 
 @app.command()
@@ -358,15 +350,6 @@ def _print_notes(status: StudyStatus) -> None:
         out.print(note, soft_wrap=True, markup=False, highlight=False)
 
 
-def _folder(results: Path, tracking_uri: str | None) -> ResultsFolder:
-    """Where results lie; `UserError` if the address of the MLflow store cannot be one."""
-    if tracking_uri is not None:
-        from study.store import check_tracking_uri
-
-        check_tracking_uri(tracking_uri)
-    return ResultsFolder.at(results, tracking_uri)
-
-
 def _study(spec: Path, folder: ResultsFolder, settings: list[str], smoke: bool) -> tuple[Plan, StudyStatus]:
     """The plan of a study file, and how far it is; reads the store only if there is one."""
     from study.spec import load_spec
@@ -392,8 +375,3 @@ def _print_crashes(status: StudyStatus, logs: Path) -> None:
         out.print(f"Crashed: {trial.label}: {error}{where}", soft_wrap=True, markup=False, highlight=False)
     if len(status.crashed) > 3:
         out.print(f"... and {len(status.crashed) - 3} more trials, with logs in {logs}", soft_wrap=True)
-
-
-def _print_json(value: object) -> None:
-    """Plain, unwrapped JSON: other programs read it."""
-    print(json.dumps(value, indent=2))

@@ -16,6 +16,7 @@ from echostudy.terminal import terminal
 from study.data.catalogue import DATA_SETS, data_set
 from study.data.origins import Web
 from study.data.root import data_folder, data_root
+from study.sizes import size_words
 
 if TYPE_CHECKING:
     from study.data.checks import Progress as Report
@@ -42,7 +43,7 @@ def list_data() -> None:
         table.add_row(
             one.name,
             presence(one, data_folder(one.name)),
-            _size(one.size_bytes),
+            size_words(one.size_bytes),
             one.summary,
             one.licence,
             str(one.origins[0]) if packaged else one.home,
@@ -112,14 +113,6 @@ def _progress() -> Iterator[Report]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield report
-
-
-def _size(size_bytes: int) -> str:
-    """Decimal, as data sets' publishers give it: `31 MB`."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6)):
-        if size_bytes >= size:
-            return f"{size_bytes / size:.3g} {unit}"
-    return f"{size_bytes / 1e3:.3g} kB"
 
 
 def _say(sentence: str) -> None:

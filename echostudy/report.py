@@ -64,18 +64,22 @@ def show_comparison(out: Console, first: Path, second: Path) -> None:
     _say(out, comparison_remarks(table))
 
 
-def _trials(folder: Path) -> pd.DataFrame:
-    """The trials of the study whose folder this is."""
+def stored_trials(results: ResultsFolder, study: str) -> pd.DataFrame:
+    """The trials of a study of which there are results; `UserError` if there are none."""
     from analysis.results import load_trials
 
-    results = ResultsFolder.at(folder.expanduser().absolute().parent)
-    trials = load_trials(folder.name, results.tracking_uri)
+    trials = load_trials(study, results.tracking_uri)
     if trials.empty:
         raise UserError(
-            f"There are no results of a study '{folder.name}' in {results.root}; name the folder of a "
+            f"There are no results of a study '{study}' in {results.root}; name the folder of a "
             "study, as in echostudy-results/digits."
         )
     return trials
+
+
+def _trials(folder: Path) -> pd.DataFrame:
+    """The trials of the study whose folder this is."""
+    return stored_trials(ResultsFolder.at(folder.expanduser().absolute().parent), folder.name)
 
 
 def _name(row: Mapping[Hashable, Any]) -> str:

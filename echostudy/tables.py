@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -127,6 +127,33 @@ def workload_table() -> Table:
             card.summary,
         )
     return table
+
+
+def stage_table(profile: Mapping[str, Any]) -> Table:
+    """What each stage of a profile takes alone."""
+    table = Table("stage", box=None, header_style="bold")
+    for heading in ("ms a batch", "quartiles"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, seconds in profile["stages_s"].items():
+        low, high = profile["stages_quartiles_s"][name]
+        table.add_row(name, _ms(seconds), f"{_ms(low)} to {_ms(high)}")
+    return table
+
+
+def ratio_table(profile: Mapping[str, Any]) -> Table:
+    """R at each insertion point of a profile, and what it is the ratio of, in ms a batch."""
+    table = Table("insertion point", box=None, header_style="bold")
+    for heading in ("upstream", "downstream", "R", "quartiles"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for point, ratio in profile["R"].items():
+        low, high = profile["R_quartiles"][point]
+        both = _ms(profile["upstream_s"][point]), _ms(profile["downstream_s"][point])
+        table.add_row(point, *both, f"{ratio:.2f}", f"{low:.2f} to {high:.2f}")
+    return table
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:,.3f}"
 
 
 def _data_status(data_set: str) -> str:

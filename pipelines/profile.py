@@ -21,6 +21,9 @@ from pipelines.stopwatch import SEGMENTS, Durations, Timed, durations, finish, r
 SECONDS = 2.0
 """What each part is timed for, unless told otherwise."""
 
+SHOWN = 200
+"""Batches, one after the other, that a profile shows the times of."""
+
 _KEPT = 4
 """Batches that are kept as the update's free input."""
 
@@ -91,9 +94,13 @@ class Profile:
             downstream = np.maximum(self.device.segments, self.host[point])
             length = min(SEGMENTS, len(downstream), len(upstream.segments))
             low, high = np.quantile(upstream.segments[:length] / downstream[:length], [0.25, 0.75])
-            estimate = upstream.mean / max(self.device.mean, self.host[point])
-            found[point] = Ratio(estimate, float(low), float(high))
+            found[point] = Ratio(upstream.mean / self.downstream_s[point], float(low), float(high))
         return found
+
+    @property
+    def downstream_s(self) -> dict[str, float]:
+        """The longest of what follows each insertion point."""
+        return {point: max(self.device.mean, own) for point, own in self.host.items()} if self.device else {}
 
     @property
     def whole(self) -> Durations:
@@ -117,8 +124,12 @@ class Profile:
             "R": {point: one.estimate for point, one in ratios.items()},
             "R_quartiles": {point: [one.low, one.high] for point, one in ratios.items()},
             "stages_s": {name: one.mean for name, one in self.stages.items()},
+            "stages_quartiles_s": {name: one.quartiles for name, one in self.stages.items()},
             "upstream_s": {point: one.mean for point, one in self.upstream.items()},
+            "downstream_s": self.downstream_s,
             "burst_batches": self.whole.burst_batches,
+            "batches_s": self.whole.seconds[:SHOWN].tolist(),
+            "update_s": None if self.device is None else self.device.mean,
             "step_s": self.together.step_s if self.together else None,
             "device_wait_share": self.device_wait_share,
             "batch_size": self.batch_size,

@@ -49,6 +49,12 @@ class Durations:
         return np.array([part.mean() for part in parts])
 
     @property
+    def quartiles(self) -> tuple[float, float]:
+        """Of the means of those parts."""
+        low, high = np.quantile(self.segments, [0.25, 0.75])
+        return float(low), float(high)
+
+    @property
     def burst_batches(self) -> float:
         """How many batches come at once: 1 = evenly spaced, k = k together after the time of all of them.
 

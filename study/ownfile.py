@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -41,7 +42,7 @@ def run_file(file: Path) -> ModuleType:
     sys.modules[module_name] = module  # dataclasses and pickle look there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # a user's code may raise anything
+    except (Exception, SystemExit) as error:  # a user's code may raise anything, and a script end itself
         del sys.modules[module_name]
         if isinstance(error, UserError):
             raise
@@ -49,12 +50,20 @@ def run_file(file: Path) -> ModuleType:
     return module
 
 
-def failure(error: Exception, file: Path) -> str:
-    """That something failed, at which line of the file, and how: the end of a sentence."""
+def failure(error: BaseException, file: Path) -> str:
+    """That something failed, at which line of the file, and how: the end of a sentence.
+
+    What a `DataLoader` passes on from a worker process is told as it was raised there.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]
     if isinstance(error, SyntaxError) and error.filename == str(file):
         lines = [error.lineno]
+    first_line = str(error).partition("\n")[0]
+    said = f"{type(error).__name__}: {first_line}".removesuffix(": ")
+    _, elsewhere, trace = str(error).partition("Original Traceback")
+    if elsewhere and trace.strip():
+        said = trace.strip().splitlines()[-1]
+        lines = [int(line) for line in re.findall(rf'File "{re.escape(str(file))}", line (\d+)', trace)]
     where = f" at line {lines[-1]}" if lines else ""
-    said = printable(str(error).partition("\n")[0], widest=200)
-    return f"failed{where} ({type(error).__name__}: {said}); correct it."
+    return f"failed{where} ({printable(said, widest=200)}); correct it."

@@ -70,7 +70,8 @@ class OwnFunction:
             raise self._error(f"{doing} {failure(error, self.file)}") from error
 
     def _error(self, reason: str) -> UserError:
-        return UserError(f"{self.option} {self.file.name}:{self.name} cannot be used: {reason}")
+        named = f"{self.file.name}:{self.name}".removesuffix(":")
+        return UserError(f"{self.option} {named} cannot be used: {reason}")
 
     @property
     def _example(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +93,7 @@ class OwnLoader:
     Attributes:
         make_loader: without arguments; gives the loader.
         step: called with a batch; trains on it.
-        augment: what the loader augments with, by its name in the file of `make_loader`.
+        augment: what the loader augments with, by the name that the file of `make_loader` has for it.
         collate: what it makes batches with, likewise.
         update_s: seconds of an update, for want of a `step`.
     """
@@ -110,12 +112,7 @@ class OwnLoader:
         """
         step = self.step.load() if self.step else None
         make = self.make_loader.load()
-        inside = {
-            name: _timed(one)
-            for name, one in (("augment", self.augment), ("collate", self.collate))
-            if one is not None
-        }
-        try:
+        with self._clocks() as inside:
             with self.make_loader.blamed("making the loader"):
                 loader = make()
             if not hasattr(loader, "__iter__"):
@@ -124,10 +121,21 @@ class OwnLoader:
                     "return a DataLoader, or anything else that gives batches."
                 )
             return self._measured(loader, step, inside, seconds)
-        finally:
-            for name, timed in inside.items():
-                asked = getattr(self, name)
-                setattr(asked.module, asked.name, timed.function)
+
+    @contextmanager
+    def _clocks(self) -> Iterator[dict[str, Timed]]:
+        """The functions inside with a clock each, by what they do; in their places until the block ends."""
+        timed: dict[str, Timed] = {}
+        with ExitStack() as undo:
+            for doing, asked in (("augment", self.augment), ("collate", self.collate)):
+                if asked is not None:
+                    asked.load()
+                    imported = hasattr(self.make_loader.module, asked.name)
+                    home = self.make_loader.module if imported else asked.module
+                    timed[doing] = Timed(getattr(home, asked.name))
+                    setattr(home, asked.name, timed[doing])
+                    undo.callback(setattr, home, asked.name, timed[doing].function)
+            yield timed
 
     def _measured(self, loader: Any, step: Any, inside: dict[str, Timed], seconds: float) -> Profile:
         blamed = self.make_loader
@@ -153,10 +161,3 @@ class OwnLoader:
                 step(batch)
 
         return stepping
-
-
-def _timed(asked: OwnFunction) -> Timed:
-    """The function with a clock, in its place in the file that defines it."""
-    timed = Timed(asked.load())
-    setattr(asked.module, asked.name, timed)
-    return timed

@@ -142,6 +142,12 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
+def write_figure(figure: Figure, file: Path) -> None:
+    """Write one file, of the kind that its suffix says."""
+    with house_style(), replacing(file) as temporary:
+        figure.savefig(temporary, dpi=PNG_DPI)
+
+
 def as_png(figure: Figure) -> bytes:
     """The figure as a PNG at screen resolution, for `IPython.display.Image` in a notebook."""
     buffer = BytesIO()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.statistics import Interval, summarise, welch_log_ratio
+from analysis.statistics import Interval, summarise
 from analysis.tables.planned import CONDITION_TYPES, is_complete
+from analysis.tables.ratios import fresh_ratio
 
 if TYPE_CHECKING:
     from study.plan import Condition, Plan
@@ -75,7 +76,9 @@ def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, 
     baseline = of_condition(searches, baseline_of(plan, condition))
     complete = is_complete(plan, mine)
     summary = summarise(reached_values(mine))
-    ratio = _ratio(mine, baseline, is_baseline=condition.is_baseline)
+    ratio = fresh_ratio(_needed(mine), _needed(baseline))
+    if condition.is_baseline:
+        ratio = Interval(ratio.estimate, math.nan, math.nan)
     return asdict(condition) | {
         "repeats": len(mine),
         "repeats_reached": summary.n,
@@ -93,9 +96,6 @@ def _row(plan: Plan, searches: pd.DataFrame, condition: Condition) -> dict[str, 
     }
 
 
-def _ratio(mine: pd.DataFrame, baseline: pd.DataFrame, *, is_baseline: bool) -> Interval:
-    """The ratio to the baseline, without an interval where a search has not reached the target."""
-    ratio = welch_log_ratio(reached_values(mine), reached_values(baseline))
-    if is_baseline or not (mine["reached"].all() and baseline["reached"].all()):
-        return Interval(ratio.estimate, math.nan, math.nan)
-    return ratio
+def _needed(searches: pd.DataFrame) -> pd.Series:
+    """Fresh examples to the target of each search; NaN where it has not been reached."""
+    return searches["fresh_examples_to_target"].where(searches["reached"])

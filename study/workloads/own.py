@@ -89,14 +89,18 @@ def load_own(workload: str, options: WorkloadOptions) -> Workload:
 
 @contextmanager
 def blamed_on(workload: str, part: str) -> Iterator[None]:
-    """Make whatever a user's code raises in the block a `WorkloadError` that names its line."""
+    """Make whatever a user's code raises in the block a `WorkloadError` that names its line.
+
+    What a workload of ours raises passes through.
+    """
     try:
         yield
     except UserError:
         raise
     except Exception as error:  # a user's code may raise anything
         file = own_file(workload)
-        assert file is not None
+        if file is None:
+            raise
         raise WorkloadError(workload_name(workload), f"{part} {failure(error, file)}") from error
 
 

@@ -1,7 +1,6 @@
 """The commands that start neither Ray nor a server, called as the console command is."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,17 +17,9 @@ SPEC = "study/specs/digits.yaml"
 
 
 @pytest.fixture
-def echostudy(monkeypatch, capsys):
-    """Call the console command; returns (exit code, standard output, standard error)."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["echostudy", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        written = capsys.readouterr()
-        return end.value.code or 0, written.out, written.err
-
-    return call
+def echostudy(call_echostudy):
+    """The console command."""
+    return call_echostudy
 
 
 @pytest.fixture

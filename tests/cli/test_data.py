@@ -6,26 +6,16 @@ from pathlib import Path
 import pytest
 
 from echostudy import data as commands
-from echostudy.cli import main
 from study.data.catalogue import DATA_SETS, DataSet, Part
 
 formats = runpy.run_path(str(Path(__file__).parents[1] / "data_formats" / "fashion.py"))
 
 
 @pytest.fixture
-def echostudy(tmp_path, monkeypatch, capsys):
-    """Runs a command line on a data root of its own: exit code, standard output, standard error."""
+def echostudy(call_echostudy, tmp_path, monkeypatch):
+    """The console command with a data root of its own."""
     monkeypatch.setenv("ECHOSTUDY_DATA", str(tmp_path))
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["echostudy", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return run
+    return call_echostudy
 
 
 @pytest.fixture

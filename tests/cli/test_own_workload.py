@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from echostudy.cli import main
 from study.store import open_store
 from study.tracking import stored_trials
 from study.workloads.reference import source_digest
@@ -19,18 +18,10 @@ DIGITS = ROOT / "study/specs/digits.yaml"
 
 
 @pytest.fixture
-def echostudy(monkeypatch, capsys, tmp_path):
-    """Call the console command in an empty folder; returns (exit code, standard output, standard error)."""
+def echostudy(call_echostudy, monkeypatch, tmp_path):
+    """The console command in an empty folder."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["echostudy", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        written = capsys.readouterr()
-        return end.value.code or 0, written.out, written.err
-
-    return call
+    return call_echostudy
 
 
 def test_every_workload_is_listed_with_what_its_data_need(echostudy, monkeypatch, tmp_path):
