@@ -100,12 +100,13 @@ def placement(
 
 
 def measured_sentences(profile: Mapping[str, Any]) -> Iterator[str]:
-    """What the measurement shows: the longest stage, bursts, and who waits."""
+    """What the measurement shows: the longest stage, who waits, and bursts whose pauses outlast an update."""
     stages: Mapping[str, float] = profile["stages_s"]
     longest = max(stages, key=lambda name: stages[name])
     yield f"The longest stage is {longest}: {1000 * stages[longest]:.3g} ms a batch."
-    if profile["burst_batches"] >= BURST:
-        yield f"Batches come in bursts: about {profile['burst_batches']:.2g} at once, then a pause."
+    at_once, update_s = profile["burst_batches"], profile["update_s"] or 0.0
+    if at_once >= BURST and at_once * profile["upstream_s"]["after_batching"] > update_s:
+        yield f"Batches come in bursts: about {at_once:.2g} at once, then a pause."
     share = profile["device_wait_share"]
     if share is not None:
         step = f", a step takes {1000 * profile['step_s']:.3g} ms" if profile["step_s"] else ""
@@ -200,12 +201,18 @@ def _spread(profile: Mapping[str, Any], point: str) -> Iterator[str]:
 
 
 def _to_mind(profile: Mapping[str, Any]) -> Iterator[str]:
-    """What stands against the model: that pipeline and update do not overlap."""
+    """What stands against the model, or the measurement: that the parts do not make up the whole."""
     step_s, update_s = profile["step_s"], profile["update_s"]
     if step_s is None or update_s is None:
         return
-    longer = max(update_s, profile["upstream_s"]["after_batching"])
-    if step_s > APART * longer:
+    upstream_s = profile["upstream_s"]["after_batching"]
+    both, longer = upstream_s + update_s, max(upstream_s, update_s)
+    if step_s > APART * both:
+        yield (
+            f"A step takes {1000 * step_s:.3g} ms, more than pipeline and update one after the other "
+            f"({1000 * both:.3g} ms): the machine was busy, or they hinder each other; measure again."
+        )
+    elif step_s > APART * longer:
         yield (
             f"A step takes {1000 * step_s:.3g} ms, though the longer of pipeline and update takes "
             f"{1000 * longer:.3g} ms: they hardly work side by side, as R supposes. Let the pipeline read "

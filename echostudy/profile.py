@@ -19,8 +19,6 @@ from study.workloads.reference import own_reference, workload_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pipelines import Profile
-
 BATCH_SIZE = 32
 FUNCTION = "FILE.py:NAME"
 
@@ -33,7 +31,7 @@ def profile(
     workload: Annotated[
         str | None,
         typer.Argument(
-            metavar="[WORKLOAD]",
+            metavar="WORKLOAD",
             help="A workload, as `workload list` names it, or your own, FILE.py:NAME (its code is run).",
             show_default=False,
         ),
@@ -101,27 +99,28 @@ def profile(
         terminal().print(f"Measuring {name}: leave the machine to it.", highlight=False)
     with redirect_stdout(sys.stderr):  # what a user's code prints must not come between
         if workload is not None:
-            measured = _of_workload(workload, batch_size or BATCH_SIZE, seconds)
+            found = _of_workload(workload, batch_size or BATCH_SIZE, seconds)
         else:
             functions = {"step": step, "augment": augment, "collate": collate}
-            measured = _of_loader(loader or "", functions, update_s, seconds)
-    _show(name, measured.as_dict(), memory_bytes, study or "", ratios, figure, as_json=as_json)
+            found = _of_loader(loader or "", functions, update_s, seconds)
+    _show(name, found, memory_bytes, study or "", ratios, figure, as_json=as_json)
 
 
-def _of_workload(workload: str, batch_size: int, seconds: float) -> Profile:
+def _of_workload(workload: str, batch_size: int, seconds: float) -> dict[str, Any]:
     from study.profiling import profile_workload
 
-    return profile_workload(own_reference(workload, Path.cwd()), batch_size, seconds)
+    return profile_workload(own_reference(workload, Path.cwd()), batch_size, seconds).as_dict()
 
 
 def _of_loader(
     loader: str, functions: dict[str, str | None], update_s: float | None, seconds: float
-) -> Profile:
+) -> dict[str, Any]:
     from study.ownfunction import OwnFunction
     from study.profiling import OwnLoader
 
     given = {name: OwnFunction(f"--{name}", one) for name, one in functions.items() if one is not None}
-    return OwnLoader(OwnFunction("--loader", loader), **given, update_s=update_s).profile(seconds)
+    measured = OwnLoader(OwnFunction("--loader", loader), **given, update_s=update_s).profile(seconds)
+    return measured.as_dict()
 
 
 def _show(

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from analysis.figures.panels import marker, panelled
 from analysis.figures.style import BLUE, GREY, ORANGE, SMALL, house_style, insertion_colour, insertion_name
@@ -79,7 +80,8 @@ def _draw_batches(axis: Axes, seconds: list[float], update_s: float | None) -> N
     axis.bar(range(1, len(times) + 1), times, width=0.8, color=BLUE)
     if update_s is not None:
         axis.axhline(1000 * update_s, color=ORANGE, linestyle="dashed", linewidth=1.4)
-    axis.set_xlim(0, len(times) + 1)
+    axis.set_xlim(0.4, len(times) + 0.6)
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axis.set_ylim(0, 1.1 * max([*times, 1000 * (update_s or 0)]) or 1)
     axis.set_xlabel("batch")
     axis.set_ylabel("ms")
@@ -91,11 +93,11 @@ def _draw_ratios(
     for place, (point, ratio) in enumerate(ratios.items()):
         colour = insertion_colour(point)
         axis.hlines(place, *quartiles[point], color=colour, linewidth=2)
-        axis.plot([ratio], [place], marker=marker(point), color=colour, markersize=7)
+        axis.plot([ratio], [place], marker=marker(point), color=colour, markersize=7, clip_on=False)
         words = axis.annotate(
-            f"{ratio:.2f}", (ratio, place), (0, 7), textcoords="offset points", ha="center", va="bottom"
+            f"{ratio:.2f}", (ratio, place), (0, 7), textcoords="offset points", ha="left", va="bottom"
         )
-        words.set_fontproperties(SMALL)
+        words.set(fontproperties=SMALL, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     axis.axvline(1, color=GREY, linestyle="dotted", linewidth=1.2)
     axis.set_yticks(range(len(ratios)), [insertion_name(point).replace(" ", "\n") for point in ratios])
     axis.set_ylim(len(ratios) - 0.5, -0.6)

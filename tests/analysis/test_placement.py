@@ -89,10 +89,14 @@ def test_without_an_update_the_advice_says_what_is_lacking():
 def test_what_stands_against_the_model_is_said():
     wide = placement(profile(1.2, R_quartiles={"after_batching": [0.9, 1.6]})).sentences
     assert any("R is uncertain: 0.90 to 1.60" in one for one in wide)
-    apart = placement(profile(2.0, step_s=0.03)).sentences
-    assert any(
-        "A step takes 30 ms, though the longer of pipeline and update takes 20 ms" in one for one in apart
-    )
+    apart = placement(profile(2.0, step_s=0.03)).sentences[-1]
+    assert "A step takes 30 ms, though the longer of pipeline and update takes 20 ms" in apart
+    disturbed = placement(profile(2.0, step_s=0.05)).sentences[-1]
+    assert "more than pipeline and update one after the other (30 ms)" in disturbed
+
+
+def test_bursts_are_told_where_their_pauses_outlast_an_update():
+    assert not any("bursts" in one for one in measured_sentences(profile(0.1, burst_batches=9.0)))
     bursts = list(measured_sentences(profile(2.0, burst_batches=16.2)))
     assert bursts == [
         "The longest stage is read: 20 ms a batch.",
