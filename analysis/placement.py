@@ -29,7 +29,8 @@ BURST = 1.5
 """Batches that come at once, from which on they are said to."""
 
 APART = 1.2
-"""A step that takes so many times the longer of pipeline and update: the two do not overlap."""
+"""Times that are so many times each other differ: a step's and the longer of pipeline and update, whose work
+then does not overlap; the average and the middle half of a measurement, which was then disturbed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +193,11 @@ def _buffer(profile: Mapping[str, Any], point: str, memory_bytes: int) -> tuple[
 
 def _spread(profile: Mapping[str, Any], point: str) -> Iterator[str]:
     """That R is uncertain where it is."""
-    low, high = profile["R_quartiles"][point]
-    if low <= 1 < profile["R"][point]:
+    ratio, (low, high) = profile["R"][point], profile["R_quartiles"][point]
+    if low <= 1 < ratio or not low / APART < ratio < high * APART:
         yield (
-            f"R is uncertain: {low:.2f} to {high:.2f} (quartiles over parts of the measurement); measure "
-            "longer with --seconds."
+            f"R is uncertain: {ratio:.2f} on average, {low:.2f} to {high:.2f} in the middle half of the "
+            "measurement; measure longer with --seconds."
         )
 
 

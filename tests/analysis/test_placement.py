@@ -88,7 +88,9 @@ def test_without_an_update_the_advice_says_what_is_lacking():
 
 def test_what_stands_against_the_model_is_said():
     wide = placement(profile(1.2, R_quartiles={"after_batching": [0.9, 1.6]})).sentences
-    assert any("R is uncertain: 0.90 to 1.60" in one for one in wide)
+    assert any("R is uncertain: 1.20 on average, 0.90 to 1.60 in the middle" in one for one in wide)
+    stalled = placement(profile(8.4, R_quartiles={"after_batching": [2.1, 2.2]})).sentences
+    assert any("R is uncertain: 8.40 on average, 2.10 to 2.20 in the middle" in one for one in stalled)
     apart = placement(profile(2.0, step_s=0.03)).sentences[-1]
     assert "A step takes 30 ms, though the longer of pipeline and update takes 20 ms" in apart
     disturbed = placement(profile(2.0, step_s=0.05)).sentences[-1]

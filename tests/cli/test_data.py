@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from echostudy import data as commands
 from study.data.catalogue import DATA_SETS, DataSet, Part
 
 formats = runpy.run_path(str(Path(__file__).parents[1] / "data_formats" / "fashion.py"))
@@ -91,10 +90,3 @@ def test_an_unknown_name_is_one_line_and_code_2(echostudy, command):
     code, _, complaint = echostudy("data", command, "cifar100")
     assert code == 2
     assert complaint == "Error: There is no data set 'cifar100'; did you mean 'cifar10'?\n"
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"), [(60_000, "60 kB"), (30_878_551, "30.9 MB"), (155_000_000_000, "155 GB")]
-)
-def test_sizes_are_decimal(size, shown):
-    assert commands._size(size) == shown

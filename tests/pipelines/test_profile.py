@@ -185,7 +185,7 @@ def test_without_an_update_there_is_no_ratio_and_with_its_seconds_there_is() -> 
     unknown = profile_loader(loader, seconds=0.1)
     assert (unknown.R, unknown.device_wait_share) == ({}, None)
     known = profile_loader(loader, update_s=0.005, seconds=0.2)
-    assert 1.8 < known.R["after_batching"].estimate < 4
+    assert known.R["after_batching"].estimate > 1.8
     assert known.device_wait_share == pytest.approx(1 - 1 / known.R["after_batching"].estimate)
 
 

@@ -20,10 +20,9 @@ def test_what_is_no_size_is_named_with_an_example(text):
         read_size(text, "--memory")
 
 
-def test_sizes_are_said_in_three_digits():
-    assert [size_words(one) for one in (12, 31_000_000, 1.256e9, 999)] == [
-        "12 bytes",
-        "31 MB",
-        "1.26 GB",
-        "999 bytes",
-    ]
+@pytest.mark.parametrize(
+    ("size_bytes", "words"),
+    [(12, "12 bytes"), (60_000, "60 kB"), (30_878_551, "30.9 MB"), (155_000_000_000, "155 GB")],
+)
+def test_sizes_are_said_in_three_digits(size_bytes, words):
+    assert size_words(size_bytes) == words
