@@ -16,10 +16,13 @@ import numpy as np
 
 from pipelines.checks import real_number, rows
 from pipelines.echo import INSERTION_POINTS
-from pipelines.stopwatch import SEGMENTS, Durations, Timed, durations, finish, repeated, warm
+from pipelines.stopwatch import SEGMENTS, Durations, Timed, durations, finish, moments, repeated, warm
 
 SECONDS = 2.0
 """What each part is timed for, unless told otherwise."""
+
+ON_DEVICE = ("transfer", "update")
+"""Stages that are timed with the same batches over and over: there are no bursts in them."""
 
 SHOWN = 200
 """Batches, one after the other, that a profile shows the times of."""
@@ -100,7 +103,8 @@ class Profile:
     @property
     def downstream_s(self) -> dict[str, float]:
         """The longest of what follows each insertion point."""
-        return {point: max(self.device.mean, own) for point, own in self.host.items()} if self.device else {}
+        device = self.device
+        return {} if device is None else {point: max(device.typical, own) for point, own in self.host.items()}
 
     @property
     def whole(self) -> Durations:
@@ -123,13 +127,15 @@ class Profile:
         return {
             "R": {point: one.estimate for point, one in ratios.items()},
             "R_quartiles": {point: [one.low, one.high] for point, one in ratios.items()},
-            "stages_s": {name: one.mean for name, one in self.stages.items()},
+            "stages_s": {
+                name: one.typical if name in ON_DEVICE else one.mean for name, one in self.stages.items()
+            },
             "stages_quartiles_s": {name: one.quartiles for name, one in self.stages.items()},
             "upstream_s": {point: one.mean for point, one in self.upstream.items()},
             "downstream_s": self.downstream_s,
             "burst_batches": self.whole.burst_batches,
             "batches_s": self.whole.seconds[:SHOWN].tolist(),
-            "update_s": None if self.device is None else self.device.mean,
+            "update_s": None if self.device is None else self.device.typical,
             "step_s": self.together.step_s if self.together else None,
             "device_wait_share": self.device_wait_share,
             "batch_size": self.batch_size,
@@ -213,9 +219,9 @@ def at_work(batches: Iterator[Any], use: Callable[[Any], Any], seconds: float) -
 
     running = used()
     warm(running, seconds)
-    start, waits = time.perf_counter(), list[float]()
-    while (spent := time.perf_counter() - start) < seconds or len(waits) < _KEPT:
-        waits.append(next(running))
+    waits: list[float] = []
+    taken = moments(map(waits.append, running), seconds, _KEPT)
+    spent = taken[-1] - taken[0]
     return Together(spent / len(waits), sum(waits) / spent)
 
 

@@ -21,7 +21,10 @@ SEGMENTS = 10
 LEAST_BATCHES = 6
 """Batches that are timed at least, however long they take."""
 
-_WARM_BATCHES, _WARM_SHARE = 2, 0.25
+_WARM_SHARE = 0.25
+
+_WAITED = 0.5
+"""The share of the average time from which on an item counts as waited for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +50,14 @@ class Durations:
         """[up to `SEGMENTS`] means of consecutive parts, about equally long."""
         parts = np.array_split(self.seconds, min(SEGMENTS, len(self.seconds)))
         return np.array([part.mean() for part in parts])
+
+    @property
+    def typical(self) -> float:
+        """Seconds a batch of the same work over and over: the median of those parts.
+
+        What makes a few of them longer is not the work's own.
+        """
+        return float(np.median(self.segments))
 
     @property
     def quartiles(self) -> tuple[float, float]:
@@ -120,19 +131,27 @@ def durations(items: Iterable[Any], seconds: float, begin: Callable[[], None] = 
     coming = iter(items)
     warm(coming, seconds)
     begin()
-    moments = [time.perf_counter()]
-    while moments[-1] - moments[0] < seconds or len(moments) <= LEAST_BATCHES:
-        next(coming)
-        moments.append(time.perf_counter())
-    return Durations(np.diff(moments))
+    return Durations(np.diff(moments(coming, seconds, LEAST_BATCHES)))
 
 
 def warm(coming: Iterator[Any], seconds: float) -> None:
     """Take what comes first and is slower than the rest, or faster where it was prepared in advance."""
-    start, batches = time.perf_counter(), 0
-    while batches < _WARM_BATCHES or time.perf_counter() - start < _WARM_SHARE * seconds:
+    next(coming)
+    moments(coming, _WARM_SHARE * seconds, 1)
+
+
+def moments(coming: Iterator[Any], seconds: float, least: int) -> list[float]:
+    """When items were taken, the start included, for about so many seconds and at least so many items.
+
+    It ends with an item that was waited for and not amid a burst: bursts count with their pauses.
+    """
+    found = [time.perf_counter()]
+    while True:
         next(coming)
-        batches += 1
+        found.append(time.perf_counter())
+        spent, last, items = found[-1] - found[0], found[-1] - found[-2], len(found) - 1
+        if spent >= seconds and items >= least and last >= _WAITED * spent / items:
+            return found
 
 
 def repeated(function: Callable[[T], Any], given: Iterable[T]) -> Iterator[Any]:

@@ -19,8 +19,8 @@ ON_DEVICE = ("transfer", "update")
 """The stages that are not the pipeline's."""
 
 CAPTION = (
-    "Left: each stage alone, mean and quartiles over parts of the measurement. Middle: what each batch takes "
-    "with nobody who uses it."
+    "Left: each stage alone, and quartiles over parts of the measurement. Middle: what each batch takes with "
+    "nobody who uses it."
 )
 OF_RATIOS = " Right: R = upstream / downstream at each insertion point; above 1 the device waits."
 ROW_IN = 0.34

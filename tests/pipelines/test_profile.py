@@ -164,6 +164,25 @@ def test_bursts_are_counted_and_even_batches_are_none() -> None:
     assert Durations(np.array([0, 0, 2.0] * 4)).burst_batches == pytest.approx(3)
 
 
+def test_what_disturbs_a_few_updates_is_not_theirs() -> None:
+    seconds = np.full(40, 0.5)
+    seconds[[3, 20]] = 8.0
+    assert Durations(seconds).typical == 0.5
+    assert Durations(seconds).mean == pytest.approx(0.875)
+
+
+def test_bursts_are_counted_with_their_pauses() -> None:
+    def items() -> Iterator[None]:
+        while True:
+            for at in range(7):
+                time.sleep(0.14 if at == 6 else 0)
+                yield
+
+    measured = durations(items(), 0.2)
+    assert len(measured.seconds) % 7 == 0
+    assert measured.mean == pytest.approx(0.02, rel=0.4)
+
+
 def test_data_in_memory_have_nothing_upstream_of_the_augmentation() -> None:
     profile = profile_pipeline((IMAGES, LABELS), sleeping(0.002), batch_size=BATCH, seconds=0.1)
     assert set(profile.stages) == {"batch", "update"}
