@@ -230,8 +230,8 @@ def test_the_script_of_the_document_can_be_profiled_as_it_says(echostudy, tmp_pa
     (tmp_path / "train.py").write_text(script)
     code, out, err = echostudy("profile", *command.replace("\\\n", "").split(), "--seconds", 0.1)
     assert code == 0, err
-    assert re.search(r"^read +\d", out, re.MULTILINE)
-    assert re.search(r"^before_augmentation +\d", out, re.MULTILINE)
+    assert re.search(r"^ *read +\d", out, re.MULTILINE)
+    assert re.search(r"^ *before_augmentation +\d", out, re.MULTILINE)
 
 
 LOADER_OPTION = ["--loader", "mine.py:make_loader"]
