@@ -11,6 +11,7 @@ from echostudy.cli import main
 def call_echostudy(monkeypatch, capsys):
     """Call the console command; returns (exit code, standard output, standard error)."""
     monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the folders of users' files stay in it
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["echostudy", *map(str, arguments)])
