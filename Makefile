@@ -5,16 +5,16 @@ BIN := $(VENV)/bin
 export MLFLOW_DISABLE_TELEMETRY := true
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-fast test-browser chromium lint bench venv lock clean
+.PHONY: demo test test-fast test-browser chromium test-cluster postgresql lint bench venv lock clean
 
 demo: venv  ## the first study, end to end: paper figure 3 on real digits
 	$(BIN)/echostudy run study/specs/digits.yaml
 
 test: lint test-fast  ## everything: style, types, all tests
-	$(BIN)/pytest -m "slow and not browser"
+	$(BIN)/pytest -m "slow and not browser and not cluster"
 
 test-fast: venv  ## what needs neither Ray nor a server, in two minutes
-	$(BIN)/pytest -n 2 -m "not slow and not browser"
+	$(BIN)/pytest -n 2 -m "not slow and not browser and not cluster"
 
 test-browser: venv chromium  ## the report in a real Chromium
 	$(BIN)/pytest -m browser
@@ -22,6 +22,14 @@ test-browser: venv chromium  ## the report in a real Chromium
 chromium:  ## installs Debian's where it is missing and may
 	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq chromium; } \
 	  || { echo "make test-browser needs Chromium: install it, e.g. with: sudo apt-get install chromium"; exit 1; }
+
+test-cluster: venv postgresql  ## a study on a real Ray cluster, with MLflow on PostgreSQL
+	PYTHONPATH=. $(BIN)/pytest -m cluster
+
+postgresql:  ## installs Debian's where it is missing and may
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null \
+	  || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq postgresql; } \
+	  || { echo "make test-cluster needs PostgreSQL: install it, e.g. with: sudo apt-get install postgresql"; exit 1; }
 
 lint: venv  ## ruff and mypy
 	$(BIN)/ruff check

@@ -48,6 +48,8 @@ def remarks(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame, saving: Sa
         yield f"Unfinished: {done:,} of {len(plan.trials):,} trials have a result."
     if crashed := outcomes[Outcome.CRASHED]:
         yield f"Crashed: {_count(crashed, 'trial')}, to be run again with the study."
+    if short := outcomes[Outcome.OUT_OF_MEMORY]:
+        yield f"Out of memory: {_count(short, 'trial')}, to be run again with more of it, or a smaller batch."
     if diverged := outcomes[Outcome.DIVERGED]:
         yield f"Diverged: {diverged:,} of {_count(done, 'trial')}, counted as not having reached the target."
     censored = ~searches["reached"] & is_complete(plan, searches)

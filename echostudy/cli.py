@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
-import json
 import logging
+import os
 import shlex
 import signal
 import sys
@@ -16,14 +17,30 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
+from echostudy import jobs
 from echostudy.data import data_app
-from echostudy.options import AsJson, Results, Tracking, print_json, results_folder
+from echostudy.doctor import doctor
+from echostudy.options import (
+    Address,
+    AsJson,
+    Checkpoints,
+    OwnWorkload,
+    Results,
+    Settings,
+    Smoke,
+    SpecPath,
+    Tracking,
+    Workers,
+    overrides,
+    print_json,
+    results_folder,
+)
 from echostudy.profile import profile
 from echostudy.terminal import terminal
 from echostudy.workload import app as workload_app
 from study.errors import UserError
 from study.folder import DEFAULT_RESULTS, ResultsFolder
-from study.workloads.reference import own_reference
+from study.workloads.reference import own_file
 
 if TYPE_CHECKING:
     from study.plan import Plan
@@ -37,29 +54,10 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(workload_app, name="workload")
+app.add_typer(jobs.app, name="job")
+app.command()(jobs.submit)
+app.command()(doctor)
 out = terminal()
-
-SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The study file (YAML).", show_default=False)]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study file; repeatable."),
-]
-OwnWorkload = Annotated[
-    str | None,
-    typer.Option(
-        "--workload",
-        metavar="FILE.py:NAME",
-        help="Study a workload of your own: a class or function in a file (its code is run).",
-        show_default=False,
-    ),
-]
-Smoke = Annotated[bool, typer.Option("--smoke", help="Cut the study to a few seconds, to see that it works.")]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", metavar="N", min=1, help="CPU slots to use (default: all cores).", show_default=False
-    ),
-]
 
 
 @app.command()
@@ -84,7 +82,7 @@ def plan(
     from echostudy.tables import plan_table, plans_table, timed_sentence
 
     folder = results_folder(results, tracking_uri)
-    asked = [_study(spec, folder, _overrides(settings, workload), smoke) for spec in specs]
+    asked = [_study(spec, folder, overrides(settings, workload), smoke) for spec in specs]
     costed = [
         (study, status, estimated(study, status, folder, workers, measure=calibrate))
         for study, status in asked
@@ -100,6 +98,8 @@ def plan(
         out.print(cost_sentence(cost), soft_wrap=True, highlight=False)
         if status.timed:
             out.print(timed_sentence(status.timed), soft_wrap=True, highlight=False)
+        if file := own_file(study.spec.workload):
+            out.print(f"Runs the code of {file}.", soft_wrap=True, markup=False, highlight=False)
         _print_notes(status)
 
 
@@ -112,6 +112,8 @@ def run(
     workload: OwnWorkload = None,
     smoke: Smoke = False,
     workers: Workers = None,
+    address: Address = None,
+    checkpoints: Checkpoints = None,
     retry: Annotated[
         Literal["crashed", "diverged"] | None,
         typer.Option(help="Run those trials alone, anew.", show_default=False),
@@ -130,8 +132,8 @@ def run(
     from study.spec import located
     from study.sweep import LimitError
 
-    settings = _overrides(settings, workload)
-    folder = results_folder(results, tracking_uri)
+    settings = overrides(settings, workload)
+    folder = results_folder(results, tracking_uri, checkpoints)
     study, status = _study(spec, folder, settings, smoke)
     _print_notes(status)
     if not status.left and retry is None:
@@ -142,8 +144,8 @@ def run(
     try:
         with located(spec, settings), LiveDisplay(out, study, status) as display:
             # A smoke is over before a Ray has started; `--workers` asks for a Ray all the same.
-            here = smoke and workers is None
-            run_study(study, folder, display, workers=workers, retry=retry, here=here)
+            here = smoke and workers is None and address is None
+            run_study(study, folder, display, workers=workers, retry=retry, here=here, address=address)
     except (KeyboardInterrupt, LimitError) as end:
         _, status = _study(spec, folder, settings, smoke)
         again = shlex.join(["echostudy", *sys.argv[1:]])
@@ -181,7 +183,7 @@ def status(
     from echostudy.tables import status_table, timed_sentence
 
     folder = results_folder(results, tracking_uri)
-    study, state = _study(spec, folder, _overrides(settings, workload), smoke)
+    study, state = _study(spec, folder, overrides(settings, workload), smoke)
     if as_json:
         print_json(status_object(study, state))
         return
@@ -209,7 +211,7 @@ def report(
     from echostudy.report import show_report
 
     folder = results_folder(results, tracking_uri)
-    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
+    study, _ = _study(spec, folder, overrides(settings, workload), smoke)
     folder.make_writable()
     show_report(out, study, folder)
 
@@ -243,7 +245,7 @@ def pilot(
     from study.pilot import write_target
 
     folder = results_folder(results, tracking_uri)
-    line, target = run_pilot(spec, _overrides(settings, workload), folder, out, workers, margin)
+    line, target = run_pilot(spec, overrides(settings, workload), folder, out, workers, margin)
     if write:
         write_target(spec, line, target)
         out.print(f"Written to {spec} line {line}.", soft_wrap=True, highlight=False)
@@ -264,7 +266,7 @@ def confirm(
     from echostudy.followups import run_confirmation
 
     folder = results_folder(results, tracking_uri)
-    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
+    study, _ = _study(spec, folder, overrides(settings, workload), smoke)
     run_confirmation(study, folder, out, workers, seeds)
 
 
@@ -284,7 +286,7 @@ def export(
     from analysis.export import export as write
 
     folder = results_folder(results, tracking_uri)
-    study, _ = _study(spec, folder, _overrides(settings, workload), smoke)
+    study, _ = _study(spec, folder, overrides(settings, workload), smoke)
     folder.make_writable()
     for path in write(study, folder.tracking_uri, folder.study(study.spec.name) / "export", form):
         out.print(str(path), soft_wrap=True, highlight=False)
@@ -330,19 +332,25 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        Console(stderr=True).print(
-            f"Error: {error}", style="red", highlight=False, markup=False, soft_wrap=True
+        _print_error(str(error))
+        raise SystemExit(2) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f" for {error.filename}" if error.filename else ""
+        _print_error(
+            f"There is no room left{where} ({os.strerror(error.errno)}); free some, and run the same command "
+            "again: nothing that has ended is lost."
         )
         raise SystemExit(2) from None
     finally:
         gc.freeze()  # the process ends: Python would search all of PyTorch and MLflow for cycles once more
 
 
-def _overrides(settings: list[str] | None, workload: str | None) -> list[str]:
-    """What the options say in place of the study file; a workload's path counts from the working folder."""
-    if workload is None:
-        return settings or []
-    return [*(settings or []), f"workload={json.dumps(own_reference(workload, Path.cwd()))}"]
+def _print_error(sentence: str) -> None:
+    Console(stderr=True).print(
+        f"Error: {sentence}", style="red", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def _print_notes(status: StudyStatus) -> None:

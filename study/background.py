@@ -27,14 +27,20 @@ class Background:
 
     A store that does not answer is tried again, with a writer opened anew: what it holds by then is looked
     up, and nothing is written twice. Any other error of the store is raised on the driver, at its next call.
+    `afterwards` is called with an entry once the store holds it.
     """
 
     def __init__(
-        self, journal: Journal, open_writer: Callable[[], StudyWriter], patience_s: float = PATIENCE_S
+        self,
+        journal: Journal,
+        open_writer: Callable[[], StudyWriter],
+        patience_s: float = PATIENCE_S,
+        afterwards: Callable[[Entry], None] = lambda _: None,
     ) -> None:
         self._journal = journal
         self._open_writer = open_writer
         self._patience_s = patience_s
+        self._afterwards = afterwards
         self._writer: StudyWriter | None = None
         self._entries: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         for entry in read_journal(journal.path):
@@ -81,6 +87,7 @@ class Background:
             while (entry := self._entries.get()) is not None:
                 self._do(lambda writer, entry=entry: writer.write(entry))  # type: ignore[misc]
                 self._journal.written()
+                self._afterwards(entry)
             if self._lost:  # a request given up for lost may have been carried out late
                 self._writer = None
             self._do(lambda writer: writer.close(finished=self._finished))

@@ -1,29 +1,35 @@
-"""A trial's own checkpoint: one file, replaced in one step, gone once the trial has its result."""
+"""A trial's own checkpoint: the last one only, replaced in one step, gone once the trial has its result."""
 
 from __future__ import annotations
 
-import os
+import io
 import pickle
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from study.folder import checkpoint_file
+from study.storage import Storage, checkpoint_name
 
 
 class Checkpoint:
-    """The checkpoint file of one trial."""
+    """The checkpoint of one trial, in a study's storage."""
 
-    def __init__(self, study_folder: Path, trial_id: str) -> None:
-        self.path = checkpoint_file(study_folder, trial_id)
+    def __init__(self, storage: Storage, trial_id: str) -> None:
+        self._storage = storage
+        self._name = checkpoint_name(trial_id)
 
-    def save(self, state: dict[str, Any]) -> None:
-        """Replace the file by the given state; a crash in between leaves the file before."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = self.path.with_suffix(f".{os.getpid()}.part")
-        torch.save(state, part)
-        os.replace(part, self.path)
+    def save(self, state: dict[str, Any]) -> bool:
+        """Replace the checkpoint by the given state; a crash in between leaves the one before.
+
+        False if that cannot be, for want of room or because the storage is away; the one before stays.
+        """
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        try:
+            self._storage.write(self._name, buffer.getbuffer())
+        except OSError:
+            return False
+        return True
 
     def load(self) -> dict[str, Any] | None:
         """The saved state; None if there is none or it cannot be read.
@@ -31,14 +37,17 @@ class Checkpoint:
         An unreadable checkpoint costs time and nothing else: the trial starts over, and ends the same.
         """
         try:
-            state: dict[str, Any] = torch.load(self.path, weights_only=True)
-        except FileNotFoundError:
+            data = self._storage.read(self._name)
+        except OSError:
+            data = None
+        if data is None:
             return None
-        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError):
-            self.remove()
+        try:
+            state: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True)
+        except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError):
             return None
         return state
 
     def remove(self) -> None:
-        """Delete the file if it is there."""
-        self.path.unlink(missing_ok=True)
+        """Delete the checkpoint if it is there."""
+        self._storage.remove(self._name)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import ray
 
@@ -27,32 +28,64 @@ QUIET = {
 }
 """Tune's own files and lines are not used: the plan and MLflow say what there is to run and what has run."""
 
+WITHOUT_A_WORD = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+"""For `ray.init`: what it and the workers have to say is in Ray's own logs."""
 
-class LocalRay:
-    """A Ray on this machine that is starting, or has started."""
 
-    def __init__(self, starting: Future[Path]) -> None:
+class Ray:
+    """A Ray that is starting, or has started; `asked` is how many trials are to run at a time, if said."""
+
+    def __init__(self, starting: Future[Path] | None = None, asked: int | None = None) -> None:
         self._starting = starting
+        self._asked = asked
 
     def slots(self, resources: Resources) -> int:
         """Wait until Ray has started; how many trials it can run at a time.
 
-        `SettingError` if it cannot run even one: Tune itself would wait for ever.
+        `SettingError` if none of its nodes can run even one: Tune itself would wait for ever.
         """
-        self._starting.result()
-        have = ray.cluster_resources()
-        wanted = {"CPU": resources.cpu, "GPU": resources.gpu}
-        for kind, amount in wanted.items():
-            if amount > have.get(kind, 0):
+        if self._starting is not None:
+            self._starting.result()
+        if self._asked is not None:
+            return self._asked
+        nodes = self.nodes().values()
+        for kind, amount in {"CPU": resources.cpu, "GPU": resources.gpu}.items():
+            most = max(node.get(kind, 0) for node in nodes)
+            if amount > most:
                 raise SettingError(
                     ("resources", kind.lower()),
-                    f"is {amount:g}, but Ray has {have.get(kind, 0):g} {kind} here; lower it.",
+                    f"is {amount:g}, but Ray has {most:g} {kind} here; lower it.",
                 )
-        return int(min(have[kind] / amount for kind, amount in wanted.items() if amount))
+        return sum(_slots_of(node, resources) for node in nodes)
+
+    def slots_of_a_node(self, resources: Resources) -> int:
+        """How many trials one node runs at a time, at most."""
+        most = max(_slots_of(node, resources) for node in self.nodes().values())
+        return most if self._asked is None else min(most, self._asked)
+
+    def nodes(self) -> dict[str, dict[str, float]]:
+        """What each living node offers, by a name for it."""
+        return {node_name(node): node["Resources"] for node in ray.nodes() if node["Alive"]}
+
+
+def node_name(node: Mapping[str, Any]) -> str:
+    """What to call one of `ray.nodes()`: two may run on one machine."""
+    return f"{node['NodeManagerAddress']} ({node['NodeID'][:6]})"
+
+
+def _slots_of(node: Mapping[str, float], resources: Resources) -> int:
+    """How many trials fit on a node; a share of a GPU is a share of one GPU."""
+    slots = node.get("CPU", 0) / resources.cpu
+    gpus = node.get("GPU", 0)
+    if 0 < resources.gpu < 1:
+        slots = min(slots, int(1 / resources.gpu) * gpus)
+    elif resources.gpu:
+        slots = min(slots, gpus / resources.gpu)
+    return int(slots)
 
 
 @contextmanager
-def local_ray(cpus: int | None = None) -> Iterator[LocalRay]:
+def local_ray(cpus: int | None = None) -> Iterator[Ray]:
     """A Ray on this machine for the duration of the block; its session folder is removed at the end.
 
     It takes seconds to start, so it starts in the background. `cpus` limits the CPU slots (default: the
@@ -62,7 +95,7 @@ def local_ray(cpus: int | None = None) -> Iterator[LocalRay]:
     with ThreadPoolExecutor(max_workers=1) as background:
         starting = background.submit(_start, cpus)
         try:
-            yield LocalRay(starting)
+            yield Ray(starting)
         finally:
             if starting.exception() is None:
                 ray.shutdown()
@@ -94,7 +127,5 @@ def _init(cpus: int | None) -> None:
     ray.init(
         num_cpus=cpus,
         include_dashboard=False,
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-        configure_logging=True,
+        **WITHOUT_A_WORD,
     )

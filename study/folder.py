@@ -9,13 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from study.errors import UserError
+from study.storage import Storage
 
 DEFAULT_RESULTS = Path("echostudy-results")
-
-
-def checkpoint_file(study_folder: Path, trial_id: str) -> Path:
-    """Where an unfinished trial keeps its state."""
-    return study_folder / "checkpoints" / f"{trial_id}.pt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +19,17 @@ class ResultsFolder:
     """One folder for many studies: the MLflow store, and a folder a study for figures and tables.
 
     `server` is the address of another MLflow store (a server's, or a database's), which is then used in place
-    of the embedded one.
+    of the embedded one; `checkpoints` is another place for the states of unfinished trials (`study.storage`).
     """
 
     root: Path
     server: str | None = None
+    checkpoints: str | None = None
 
     @classmethod
-    def at(cls, path: Path, server: str | None = None) -> ResultsFolder:
+    def at(cls, path: Path, server: str | None = None, checkpoints: str | None = None) -> ResultsFolder:
         """The folder as an absolute path (workers and servers have other working folders)."""
-        return cls(path.expanduser().absolute(), server)
+        return cls(path.expanduser().absolute(), server, checkpoints)
 
     @property
     def database(self) -> Path:
@@ -58,6 +55,12 @@ class ResultsFolder:
     def study(self, name: str) -> Path:
         """Figures, tables and logs of one study."""
         return self.root / name
+
+    def storage(self, name: str) -> Storage:
+        """Where unfinished trials of one study keep their states."""
+        if self.checkpoints is None:
+            return Storage(str(self.study(name)), "checkpoints")
+        return Storage(self.checkpoints, name)
 
     def journal(self, name: str) -> Path:
         """What has ended in a study and may not be in the store yet (`study.journal`)."""

@@ -14,7 +14,7 @@ def run_trials_here(sweep: Sweep) -> None:
         LimitError: a limit of the study ends the run.
     """
     spec = sweep.plan.spec
-    slot = Slot(sweep.folder, threads=max(1, int(spec.resources.cpu)), gpu=spec.resources.gpu > 0)
+    slot = Slot(sweep.storage, threads=max(1, int(spec.resources.cpu)), gpu=spec.resources.gpu > 0)
     while (turn := sweep.next()) is not None:
         trial, until = turn
         slot.begin(TrialJob.of(trial, spec), sweep.race.best(trial.search.id), until)

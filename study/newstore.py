@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sqlite3
 import tempfile
@@ -24,7 +25,7 @@ class WaitingStore:
     place: Path
 
     def put_in_place(self) -> None:
-        """Copy the store to where it belongs, all of it or nothing.
+        """Copy the store to where it belongs, all of it or nothing; one that is there by now stays.
 
         If it could not be made, whoever opens the store next makes it, and says what is wrong.
         """
@@ -33,10 +34,10 @@ class WaitingStore:
         self.maker.join()
         if self.maker.exitcode != 0:
             return
-        part = self.place.with_suffix(".part")
+        part = self.place.with_suffix(f".{os.getpid()}.part")
         with closing(sqlite3.connect(self.made)) as made, closing(sqlite3.connect(part)) as copy:
             made.backup(copy)
-        part.replace(self.place)
+        _move_unless_there(part, self.place)
 
 
 @contextmanager
@@ -58,6 +59,18 @@ def store_in_waiting(results: ResultsFolder) -> Iterator[WaitingStore]:
         finally:
             maker.kill()
             maker.join()
+
+
+def _move_unless_there(part: Path, place: Path) -> None:
+    """Another study's driver may have put its own store there a moment ago, and have written to it."""
+    try:
+        os.link(part, place)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        if not place.exists():
+            part.replace(place)
+    part.unlink(missing_ok=True)
 
 
 def _make(file: Path) -> None:

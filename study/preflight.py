@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import psutil
 import torch
 
 from pipelines import MapSource
 from study.data.reading import readable
 from study.errors import SettingError
 from study.job import TrialJob
+from study.memory import check_gpu_memory, check_memory
 from study.provenance import provenance
 from study.rehearsal import rehearse, train_data_of
+from study.spec import Resources
+from study.trial import TrialRun
 from study.workloads.base import TrainData, Workload
 from study.workloads.load import load_workload
 from study.workloads.reference import is_own, workload_name
@@ -39,6 +43,27 @@ def preflight(jobs: Sequence[TrialJob]) -> dict[str, str]:
         for job in jobs:
             check_target(job, workload)
     return provenance(data)
+
+
+def check_room(largest: TrialJob, resources: Resources, at_a_time: int) -> None:
+    """See that memory is enough, after a `preflight` in this process.
+
+    On the machine, for so many processes like this one `at_a_time`; and on the GPU, where the study asks for
+    one and it is there, for an update of the `largest` trial.
+
+    Raises:
+        SettingError: it is not.
+    """
+    used = psutil.Process().memory_full_info().uss
+    check_memory(used, at_a_time, psutil.virtual_memory().total)
+    if resources.gpu and torch.cuda.is_available():
+        device = torch.device("cuda")
+        workload = load_workload(largest.workload, largest.options)
+        torch.cuda.reset_peak_memory_stats(device)
+        TrialRun(largest, workload, device).rehearse()
+        peak = torch.cuda.max_memory_reserved(device)
+        total = torch.cuda.get_device_properties(device).total_memory
+        check_gpu_memory(peak, largest.batch_size, resources.gpu, total)
 
 
 def check_batch_size(job: TrialJob, data: TrainData) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import subprocess
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor
 
 from pipelines import MapSource
+from study.commit import commit_tags
 from study.workloads.base import TrainData
 
 PACKAGES = (
@@ -41,7 +41,7 @@ SAMPLE = 16
 def provenance(data: TrainData) -> dict[str, str]:
     """All provenance tags of a study run on this machine with this training data."""
     packages = {f"echostudy.version.{name}": version(name) for name in PACKAGES}
-    return {**_git(), **packages, **_hardware(), **_data(data)}
+    return {**commit_tags(), **packages, **_hardware(), **_data(data)}
 
 
 def checksum(data: Iterable[Tensor]) -> str:
@@ -70,22 +70,6 @@ def _sample(source: MapSource) -> tuple[Tensor, Tensor]:
     ids = np.linspace(0, source.examples - 1, SAMPLE).round().astype(np.int64)
     inputs, targets = next(source.read([ids]))
     return torch.as_tensor(inputs), torch.as_tensor(targets)
-
-
-def _git() -> Mapping[str, str]:
-    """Commit and dirtiness of the checkout this code runs from; `unknown` for an installed package."""
-    try:
-        commit = _git_output("rev-parse", "HEAD")
-        dirty = bool(_git_output("status", "--porcelain", "--untracked-files=no"))
-    except (OSError, subprocess.CalledProcessError):
-        return {"echostudy.git_commit": "unknown", "echostudy.git_dirty": "unknown"}
-    return {"echostudy.git_commit": commit, "echostudy.git_dirty": str(dirty).lower()}
-
-
-def _git_output(*arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 def _hardware() -> Mapping[str, str]:

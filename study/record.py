@@ -22,7 +22,8 @@ class TrialReport:
     `earliest` is the rank the trial would get if it reached the target at its next evaluation, or would have
     got at the one that found it diverged. `slot_s` is
     how long the trial has held its slot, the sweep's overhead included; `warm` is False for the first trial
-    of a worker process, whose slot time contains imports and the loading of the data.
+    of a worker process, whose slot time contains imports and the loading of the data. `log` is the traceback
+    of a trial that crashed.
     """
 
     trial_id: str
@@ -35,6 +36,7 @@ class TrialReport:
     warm: bool
     error: str = ""
     paused: bool = False
+    log: str = ""
 
 
 @dataclass(slots=True)

@@ -17,18 +17,19 @@ PROTOCOL_VERSION = 1
 
 
 class Outcome(StrEnum):
-    """How a trial ended. All but `CRASHED` are results; a crashed trial has none and is run again."""
+    """How a trial ended. The last two are no results: such a trial is run again."""
 
     REACHED = "reached"
     MISSED = "missed"
     DIVERGED = "diverged"
     BEATEN = "beaten"
     CRASHED = "crashed"
+    OUT_OF_MEMORY = "out_of_memory"
 
     @property
     def is_result(self) -> bool:
         """True if the trial need not be run again."""
-        return self is not Outcome.CRASHED
+        return self not in (Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from study.background import PATIENCE_S
+from study.driver import DriverLock
 from study.folder import ResultsFolder
 from study.newstore import store_in_waiting
 from study.plan import Plan
 from study.result import Outcome
 from study.stored import StoredTrial, has_result, read_stored
 from study.sweep import Observer, Sweep
+
+if TYPE_CHECKING:
+    from study.cluster import Ray
 
 EMBEDDED_PATIENCE_S = 30.0
 """A file that cannot be written for so long is not busy, but at fault."""
@@ -28,22 +33,45 @@ def run_study(
     workers: int | None = None,
     retry: Retry | None = None,
     here: bool = False,
+    address: str | None = None,
 ) -> None:
-    """Run every trial of the plan that has no result yet, on this machine; `workers` limits CPU slots.
+    """Run every trial of the plan that has no result yet.
+
+    On this machine, where `workers` limits CPU slots; or on the Ray cluster at `address` (`study.remote`),
+    where `workers` is how many trials run at a time.
 
     `here`: in this very process, without a Ray, a trial at a time.
     `retry`: run those alone that crashed; or those alone that diverged, whose results are replaced.
 
     Idempotent: interrupt it anywhere and call it again. Nothing is written before all checks have passed;
-    raises `UserError` where one fails.
+    raises `UserError` where one fails, or another driver is at work in the same folder.
     """
+    with DriverLock(results.study(plan.spec.name)) as lock:
+        lock.take_if_it_has_run()
+        _run(plan, results, observer, lock, workers=workers, retry=retry, here=here, address=address)
+
+
+def _run(
+    plan: Plan,
+    results: ResultsFolder,
+    observer: Observer,
+    lock: DriverLock,
+    *,
+    workers: int | None,
+    retry: Retry | None,
+    here: bool,
+    address: str | None,
+) -> None:
     stored = read_stored(results, plan.spec.name)
     only = None
     if retry is not None:
-        only = {trial_id for trial_id, one in stored.items() if one.outcome == Outcome(retry)}
+        again = {Outcome(retry)} | ({Outcome.OUT_OF_MEMORY} if retry == "crashed" else set())
+        only = {trial_id for trial_id, one in stored.items() if one.outcome in again}
         stored = {trial_id: one for trial_id, one in stored.items() if trial_id not in only}
     wanted = (trial.id for trial in plan.trials if only is None or trial.id in only)
     if all(has_result(stored.get(trial_id)) for trial_id in wanted):
+        results.make_writable()
+        lock.take()
         with _sweep(plan, stored, results, observer, {}):
             return
 
@@ -51,6 +79,7 @@ def run_study(
         with store_in_waiting(results) as waiting:
             tags = find_tags()
             results.make_writable()
+            lock.take()
             waiting.put_in_place()
         return _sweep(plan, stored, results, observer, tags, only)
 
@@ -61,16 +90,27 @@ def run_study(
             run_trials_here(sweep)
         return
 
-    from study.cluster import local_ray
-
-    with local_ray(workers) as started:
+    with _ray(address, workers) as started:
         # Here, because each takes seconds: Tune while Ray starts. A finished study needs neither.
         from study.checking import Preflight
         from study.tune import run_trials
 
         slots = started.slots(plan.spec.resources)
-        with checked(Preflight(plan).result) as sweep:
+        with checked(Preflight(plan, started.slots_of_a_node(plan.spec.resources)).result) as sweep:
             run_trials(sweep, slots)
+
+
+def _ray(address: str | None, workers: int | None) -> AbstractContextManager[Ray]:
+    if address is None:
+        from study.cluster import local_ray
+
+        return local_ray(workers)
+    from study.token import use_token
+
+    use_token()
+    from study.remote import cluster_ray
+
+    return cluster_ray(address, workers)
 
 
 def _preflight_here(plan: Plan) -> dict[str, str]:
@@ -90,9 +130,6 @@ def _sweep(
 ) -> Sweep:
     from study.store import open_store
     from study.tracking import StudyWriter
-
-    results.make_writable()
-    results.study(plan.spec.name).mkdir(exist_ok=True)
 
     shared = results.server is not None
 

@@ -11,15 +11,16 @@ import time
 import traceback
 from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
 from study.checkpoint import Checkpoint
 from study.clocks import Clocks
 from study.job import TrialJob
+from study.memory import ADVICE, is_out_of_memory
 from study.record import TrialReport
 from study.result import Evaluation, Outcome, Rank
+from study.storage import Storage
 from study.trial import TrialRun
 from study.workloads.base import Workload
 from study.workloads.load import load_workload
@@ -50,13 +51,15 @@ def prepare(threads: int, *, gpu: bool) -> torch.device:
 class Slot:
     """A process's trials: they share the loaded workloads, and what it cost to load them.
 
-    Prepares the process (`prepare`). `folder` is the study's, for checkpoints and logs. No trial is laid
-    aside before it has had its slot for `least_turn_s`, and a timed one keeps no checkpoint.
+    Prepares the process (`prepare`). `storage` is for checkpoints. No trial is laid aside before it has had
+    its slot for `least_turn_s`, and a timed one keeps no checkpoint.
     """
 
-    def __init__(self, folder: Path, *, threads: int, gpu: bool, least_turn_s: float = LEAST_TURN_S) -> None:
+    def __init__(
+        self, storage: Storage, *, threads: int, gpu: bool, least_turn_s: float = LEAST_TURN_S
+    ) -> None:
         self._device = prepare(threads, gpu=gpu)
-        self._folder = folder
+        self._storage = storage
         self._least_turn_s = least_turn_s
         self._workloads: dict[tuple[str, WorkloadOptions], Workload] = {}
         self._slot_since = time.perf_counter()
@@ -72,7 +75,7 @@ class Slot:
         self._lay_aside_from = time.perf_counter() + self._least_turn_s
         self._trials += 1
         self._job, self._bound = job, bound
-        self._checkpoint = Checkpoint(self._folder, job.trial_id)
+        self._checkpoint = Checkpoint(self._storage, job.trial_id)
         self._checkpoint_at = time.perf_counter() + CHECKPOINT_EVERY_S
         self._run: TrialRun | None = None
         self._evaluations = _nothing()
@@ -89,13 +92,17 @@ class Slot:
                     self._checkpoint_if_due(run)
             return self._report(run, run.outcome)
         except Exception as error:  # whatever a workload raises is its trial's outcome, not the sweep's end
-            self._write_log()
-            return self._report(self._run, Outcome.CRASHED, _last_line(error))
+            said = traceback.format_exception_only(error)[-1].strip()
+            if is_out_of_memory(said):
+                report = self._report(self._run, Outcome.OUT_OF_MEMORY, f"{said}; {ADVICE}")
+                self._run = None  # the next trial needs the room
+                return report
+            return self._report(self._run, Outcome.CRASHED, said, traceback.format_exc())
 
-    def _report(self, run: TrialRun | None, outcome: Outcome | None, error: str = "") -> TrialReport:
-        paused = run is not None and outcome is None and self._is_over(run)
-        if paused:
-            self._lay_aside()
+    def _report(
+        self, run: TrialRun | None, outcome: Outcome | None, error: str = "", log: str = ""
+    ) -> TrialReport:
+        paused = run is not None and outcome is None and self._is_over(run) and self._laid_aside(run)
         now = time.perf_counter()
         self._slot_s += now - self._slot_since
         self._slot_since = now
@@ -110,6 +117,7 @@ class Slot:
             slot_s=self._slot_s,
             warm=self._trials > 1,
             error=error,
+            log=log,
             paused=paused,
         )
         self._reported += len(evaluations)
@@ -118,12 +126,6 @@ class Slot:
     def _is_over(self, run: TrialRun) -> bool:
         """True if the trial's turn is over, and the trial itself is not."""
         return len(run.done) >= self._until and time.perf_counter() >= self._lay_aside_from
-
-    def _write_log(self) -> None:
-        """Keep the traceback of a crashed trial where `TrialRecord.error` can point to it."""
-        log = self._folder / "logs" / f"{self._job.trial_id}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(traceback.format_exc(), encoding="utf-8")
 
     def _start(self) -> TrialRun:
         """Build the run, or pick it up where its checkpoint left it."""
@@ -137,11 +139,13 @@ class Slot:
         self._run, self._evaluations = run, run.evaluations()
         return run
 
-    def _lay_aside(self) -> None:
-        """Keep the state of the trial, and end what reads ahead for it."""
-        assert self._run is not None
-        self._checkpoint.save(self._run.state_dict())
+    def _laid_aside(self, run: TrialRun) -> bool:
+        """Keep the trial's state, and end what reads ahead for it; if it cannot be kept, go on to the end."""
+        if not self._checkpoint.save(run.state_dict()):
+            self._until = math.inf
+            return False
         self._evaluations.close()
+        return True
 
     def _checkpoint_if_due(self, run: TrialRun) -> None:
         if run.outcome is None and time.perf_counter() >= self._checkpoint_at and not self._job.timing:
@@ -151,7 +155,3 @@ class Slot:
 
 def _nothing() -> Generator[Evaluation, None, None]:
     yield from ()
-
-
-def _last_line(error: Exception) -> str:
-    return traceback.format_exception_only(error)[-1].strip()

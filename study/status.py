@@ -84,7 +84,7 @@ def study_status(
         if found is None or found.outcome is None:
             continue
         outcomes[condition][found.outcome] += 1
-        if found.outcome is Outcome.CRASHED:
+        if not found.outcome.is_result:
             crashed.append((trial, found.error))
         if found.rank is not None:
             race.record(condition.label, found.rank)

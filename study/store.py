@@ -96,7 +96,7 @@ def _cannot_open(tracking_uri: str, error: Exception) -> UserError:
     if tracking_uri.startswith(SQLITE):
         what_to_do = "move it away, or choose another folder with --results."
     elif isinstance(error, ImportError):
-        what_to_do = "install the database's driver, for PostgreSQL: pip install psycopg2-binary."
+        what_to_do = "install the database's driver, for PostgreSQL: pip install 'psycopg[binary]'."
     else:
         what_to_do = "see that it runs and can be reached from here, and that --tracking-uri is its address."
     return UserError(

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from study.background import PATIENCE_S, Background
 from study.counting import Ended, points_missing
-from study.entry import search_entry, trial_entry
+from study.entry import Entry, search_entry, trial_entry
 from study.errors import UserError
-from study.folder import ResultsFolder, checkpoint_file
+from study.folder import ResultsFolder
 from study.journal import Journal
+from study.memory import ADVICE, is_out_of_memory
 from study.plan import Plan, Search, Trial
 from study.queue import TrialQueue
 from study.racing import Race, cannot_win
 from study.record import TrialRecord, TrialReport
 from study.result import Outcome
+from study.storage import checkpoint_name
 from study.stored import StoredTrial, has_result
 from study.topup import ended_of, more_trials
 from study.workloads.reference import source_digest
@@ -104,6 +106,7 @@ class Sweep:
         self._chooser = chooser
         self.race = Race()
         self.folder = results.study(plan.spec.name)
+        self.storage = results.storage(plan.spec.name)
         self.stop_reason = ""
         self._queue = TrialQueue(plan, rungs=_in_rungs(plan))
         self._searches = {search.id: search for search in plan.searches}
@@ -117,7 +120,8 @@ class Sweep:
         self._observer = observer
         self._workload_source = source_digest(plan.spec.workload)
         self._replaces = only is not None
-        self._writer = Background(Journal(results.journal(plan.spec.name)), open_writer, patience_s)
+        journal = Journal(results.journal(plan.spec.name))
+        self._writer = Background(journal, open_writer, patience_s, self._forget)
         for trial in plan.in_running_order():
             known = stored.get(trial.id)
             if known is not None and known.rank:
@@ -166,10 +170,13 @@ class Sweep:
             self.race.record(record.trial.search.id, record.rank)
         if stopped:
             record.outcome = Outcome.BEATEN
-        if record.outcome is Outcome.CRASHED:
-            self._crashed(record)
-        elif record.outcome is not None:
-            self._end(record)
+        if report.log:
+            self._write_log(report)
+        if record.outcome is not None:
+            if record.outcome.is_result:
+                self._end(record)
+            else:
+                self._crashed(record)
         elif report.paused:
             self._queue.add(record.trial, len(record.evaluations), record.shortfall)
             self._observer.paused(record.trial)
@@ -179,9 +186,18 @@ class Sweep:
         """A trial's process died."""
         record = self._records.get(trial_id)
         if record is not None:
-            record.outcome, record.error = Outcome.CRASHED, error
+            short = is_out_of_memory(error)
+            record.outcome = Outcome.OUT_OF_MEMORY if short else Outcome.CRASHED
+            record.error = f"{error}; {ADVICE}" if short else error
             self._crashed(record)
             self._stop_at_a_limit()
+
+    def lost(self, trial_id: str) -> None:
+        """A trial's node is gone, which is not its fault: it goes on elsewhere, from its checkpoint."""
+        record = self._records.pop(trial_id, None)
+        if record is not None:
+            self._queue.add(record.trial)
+            self._observer.paused(record.trial)
 
     def _is_beaten(self, record: TrialRecord) -> bool:
         if self.plan.spec.stop != "racing" or record.earliest is None:
@@ -199,13 +215,20 @@ class Sweep:
         else:
             self._end(record)
 
+    def _write_log(self, report: TrialReport) -> None:
+        """Keep the traceback of a crashed trial; `TrialRecord.error` is its last line."""
+        log = self.folder / "logs" / f"{report.trial_id}.log"
+        log.parent.mkdir(exist_ok=True)
+        log.write_text(report.log, encoding="utf-8")
+
     def _end(self, record: TrialRecord) -> None:
         """Write an outcome, and the search with it once all of its trials have one."""
+        assert record.outcome is not None
         self._writer.raise_errors()
         trial = record.trial
         search = trial.search
         del self._records[trial.id]
-        crashed = record.outcome is Outcome.CRASHED
+        crashed = not record.outcome.is_result
         self._over[crashed] += 1
         self._left[search.id] -= 1
         self._submit_trial(record)
@@ -251,7 +274,12 @@ class Sweep:
 
     def _submit_trial(self, record: TrialRecord) -> None:
         self._writer.submit(trial_entry(record, self._workload_source, replaces=self._replaces))
-        checkpoint_file(self.folder, record.trial.id).unlink(missing_ok=True)
+
+    def _forget(self, entry: Entry) -> None:
+        """What the store holds needs no checkpoint any more. One that stays behind only takes room."""
+        if entry.trial_id is not None:
+            with suppress(OSError):
+                self.storage.remove(checkpoint_name(entry.trial_id))
 
     def _submit_search(self, search: Search, *, finished: bool) -> None:
         self._writer.submit(search_entry(search, self.race.best(search.id), finished=finished))
@@ -276,3 +304,6 @@ class Sweep:
                 self._writer.close(
                     finished=complete and not broken, wait=not broken, say=self._observer.noticed
                 )
+            if complete:
+                with suppress(OSError):
+                    self.storage.clear()

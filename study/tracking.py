@@ -133,7 +133,9 @@ class StudyWriter:
             self._trials[entry.trial_id] = (run_id, tags)
 
     def close(self, *, finished: bool) -> None:
-        """Close the study's run."""
+        """Close the study's run; of results that two drivers have written at one moment, one goes."""
+        if self._shared:
+            self._drop_double_results()
         self._client.set_terminated(self._study_run, "FINISHED" if finished else "KILLED")
 
     def _found(self, kind: str, id_tag: str) -> dict[str, tuple[str, dict[str, str]]]:
@@ -156,6 +158,17 @@ class StudyWriter:
             if run.info.status == "RUNNING":
                 self._client.set_terminated(run_id, final_status(outcome))
         return found
+
+    def _drop_double_results(self) -> None:
+        """Keep the older of two runs of a trial with a result: whoever looks keeps the same one."""
+        seen: set[str] = set()
+        for run in _runs(self._client, self._experiment_id, f"tags.`{KIND}` = 'trial'"):
+            tags = run.data.tags
+            if OUTCOME not in tags or not Outcome(tags[OUTCOME]).is_result:
+                continue
+            if tags[TRIAL_ID] in seen:
+                self._client.delete_run(run.info.run_id)
+            seen.add(tags[TRIAL_ID])
 
     def _open_study_run(self, name: str, tags: Mapping[str, str]) -> str:
         runs = list(_runs(self._client, self._experiment_id, f"tags.`{KIND}` = 'study'"))

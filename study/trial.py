@@ -87,6 +87,12 @@ class TrialRun:
                 self.outcome = self._outcome_now()
                 yield evaluation
 
+    def rehearse(self) -> None:
+        """Do one update, for what it takes and not for what it gives: the run is spoilt by it."""
+        with self._pipeline:
+            batch = next(iter(self._pipeline))
+            self._update(0, *self._execution.batch(batch.inputs, batch.targets))
+
     @property
     def earliest(self) -> Rank | None:
         """The rank this run would get by reaching the target at its next evaluation; None at its end."""

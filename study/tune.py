@@ -6,6 +6,7 @@ report first to the scheduler, which stops beaten trials, then to the callback, 
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,10 +18,24 @@ from ray.tune.experiment import Trial as TuneTrial
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import ConcurrencyLimiter, Searcher
 
+from study.clientside import fit_here
 from study.job import TrialJob
 from study.record import TrialReport
 from study.sweep import LimitError, Sweep
 from study.worker import TrialWorker
+from study.workloads.carried import carried_text
+
+SCRATCH = ".tune-"
+"""Begins the name of Tune's own folder; one that is there before we begin is of a driver that died."""
+
+NODE_IS_GONE = (
+    "node has died",
+    "node died",
+    "node was preempted",
+    "ActorUnschedulableError",
+    "NodeDiedError",
+)
+"""Parts of what Ray says where the machine, and not the trial, is to blame."""
 
 
 class PlanSearcher(Searcher):
@@ -81,8 +96,12 @@ class ReportKeeper(Callback):
         self._sweep.add(report, stopped=result["done"] and report.outcome is None and not report.paused)
 
     def on_trial_error(self, iteration: int, trials: list[TuneTrial], trial: TuneTrial, **info: Any) -> None:
-        """The trial's process died (a trial that raises reports it as its outcome instead)."""
-        self._sweep.crash(trial.config["job"].trial_id, f"its process died: {_reason(trial)}")
+        """The trial's process or node died (a trial that raises reports it as its outcome instead)."""
+        trial_id, text = trial.config["job"].trial_id, str(trial.get_error() or "no reason given").strip()
+        if any(sign in text for sign in NODE_IS_GONE):
+            self._sweep.lost(trial_id)
+        else:
+            self._sweep.crash(trial_id, f"its process died: {text.splitlines()[-1]}")
 
 
 def run_trials(sweep: Sweep, slots: int) -> None:
@@ -90,12 +109,17 @@ def run_trials(sweep: Sweep, slots: int) -> None:
     if sweep.is_over:
         return
     resources = sweep.plan.spec.resources
-    scratch = Path(tempfile.mkdtemp(prefix=".tune-", dir=sweep.folder))
+    logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # what it says of lost processes, the sweep says
+    for left_behind in sweep.folder.glob(f"{SCRATCH}*"):
+        shutil.rmtree(left_behind, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=sweep.folder))
     try:
-        tune.Tuner(
-            tune.with_resources(TrialWorker, {"cpu": resources.cpu, "gpu": resources.gpu}),
+        fit_here(
+            scratch,
+            trainable=tune.with_resources(TrialWorker, {"cpu": resources.cpu, "gpu": resources.gpu}),
             param_space={
-                "folder": str(sweep.folder),
+                "storage": sweep.storage,
+                "text": carried_text(sweep.plan.spec.workload),
                 "threads": max(1, int(resources.cpu)),
                 "gpu": resources.gpu > 0,
             },
@@ -114,7 +138,7 @@ def run_trials(sweep: Sweep, slots: int) -> None:
                 callbacks=[ReportKeeper(sweep)],
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
-        ).fit()
+        )
     except Exception:
         if sweep.stop_reason:
             raise LimitError(sweep.stop_reason) from None
@@ -129,8 +153,3 @@ def _job_id(trial: TuneTrial) -> str:
 
 def _folder_name(trial: TuneTrial) -> str:
     return f"{_job_id(trial)}-{trial.config['until']}"
-
-
-def _reason(trial: TuneTrial) -> str:
-    text = str(trial.get_error() or "no reason given").strip()
-    return text.splitlines()[-1]

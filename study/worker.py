@@ -7,31 +7,38 @@ Tune, starts seconds sooner without.
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from ray import tune
+
+from study.workloads.carried import at_hand
 
 
 class TrialWorker(tune.Trainable):
     """Runs the trial in `config["job"]` until it ends, or has had `config["until"]` evaluations.
 
-    `config["bound"]` is the best rank of its search so far.
+    `config["bound"]` is the best rank of its search so far, `config["text"]` a user's own workload's file.
     """
 
     def setup(self, config: dict[str, Any]) -> None:
         """Prepare the process once, and take the first trial."""
         from study.slot import Slot
 
-        self._slot = Slot(Path(config["folder"]), threads=config["threads"], gpu=config["gpu"])
-        self._slot.begin(config["job"], config["bound"], config["until"])
+        self._slot = Slot(config["storage"], threads=config["threads"], gpu=config["gpu"])
+        self._begin(config)
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Take the next trial; always possible."""
-        self._slot.begin(new_config["job"], new_config["bound"], new_config["until"])
+        self._begin(new_config)
         return True
 
     def step(self) -> dict[str, Any]:
         """Tune's result dict: our report in one value, so that Tune has nothing to flatten or to log."""
         report = self._slot.step()
         return {"report": report, "done": report.outcome is not None or report.paused}
+
+    def _begin(self, config: dict[str, Any]) -> None:
+        job = config["job"]
+        job = replace(job, workload=at_hand(job.workload, config["text"]))
+        self._slot.begin(job, config["bound"], config["until"])

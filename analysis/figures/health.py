@@ -12,7 +12,7 @@ from analysis.figures.frame import lines
 from analysis.figures.panels import panelled
 from analysis.figures.style import BLACK, OUTCOME_COLOURS, SMALL, house_style, line_height_in
 
-HATCHES = {"diverged": "///", "crashed": "xxx"}
+HATCHES = {"diverged": "///", "crashed": "xxx", "out_of_memory": "..."}
 
 
 def draw_health(table: pd.DataFrame, *, title: str) -> Figure:

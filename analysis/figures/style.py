@@ -51,6 +51,7 @@ OUTCOME_COLOURS = {
     "missed": YELLOW,
     "diverged": ORANGE,
     "crashed": BLACK,
+    "out_of_memory": GREY,
     "without_result": LIGHT,
 }
 

@@ -23,8 +23,8 @@ def health(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
     """A row a condition of the plan, in plan order.
 
     Columns, after the condition's own: `trials` of the plan, how many of them ended as each outcome
-    (`crashed` ones run again), `without_result` (not begun, running or cut off); hours of all of them spent
-    waiting for input, updating, evaluating, and holding a slot otherwise (`overhead_h`).
+    (`crashed` and `out_of_memory` ones run again), `without_result` (not begun, running or cut off); hours of
+    all of them spent waiting for input, updating, evaluating, and holding a slot otherwise (`overhead_h`).
     """
     mine = trials[trials["trial_id"].isin(list(plan.trial_by_id))]
     owners = [plan.trial_by_id[trial_id].search.condition for trial_id in mine["trial_id"]]

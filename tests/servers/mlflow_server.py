@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 from servers.ports import free_port, wait_until
@@ -49,7 +50,10 @@ class MlflowServer:
             return False
 
     def __enter__(self) -> "MlflowServer":
-        self.start()
+        with ExitStack() as stack:
+            stack.callback(self.kill)
+            self.start()
+            stack.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -19,6 +19,7 @@ SHAPE_NO_RESULT = {
     "mlflow-skinny",
     "mlflow-tracing",
     "psutil",
+    "pyarrow",
     "pydantic",
     "pydantic_core",
     "requests",

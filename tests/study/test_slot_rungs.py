@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from study.folder import checkpoint_file
 from study.job import TrialJob
 from study.plan import make_plan
 from study.result import Outcome
 from study.slot import Slot
 from study.spec import load_spec
+from study.storage import Storage, checkpoint_name
 
 
 @pytest.fixture
@@ -31,14 +31,15 @@ def turn(slot, job, until):
 
 
 def test_a_trial_laid_aside_in_every_rung_ends_as_one_that_ran_through(job, tmp_path):
-    through, expected = turn(Slot(tmp_path / "a", threads=1, gpu=False), job, None)
-    slots = [Slot(tmp_path / "b", threads=1, gpu=False, least_turn_s=0) for _ in range(2)]
+    through, expected = turn(Slot(Storage(str(tmp_path), "a"), threads=1, gpu=False), job, None)
+    storage = Storage(str(tmp_path), "b")
+    slots = [Slot(storage, threads=1, gpu=False, least_turn_s=0) for _ in range(2)]
     first, curve = turn(slots[0], job, 2)
     assert first.paused
     assert first.outcome is None
     assert first.earliest is not None
     assert curve == expected[:2]
-    assert checkpoint_file(tmp_path / "b", job.trial_id).exists()
+    assert storage.read(checkpoint_name(job.trial_id)) is not None
     torch.manual_seed(12345)
     again, _ = turn(slots[1], job, 2)
     assert again.paused, "a trial that is beyond the rung's end already is laid aside at once"
@@ -51,7 +52,15 @@ def test_a_trial_laid_aside_in_every_rung_ends_as_one_that_ran_through(job, tmp_
     assert not last.paused
 
 
+def test_a_trial_whose_state_cannot_be_kept_goes_on_to_its_end(job, tmp_path):
+    (tmp_path / "file").touch()
+    storage = Storage(str(tmp_path / "file"), "never a folder")
+    last, curve = turn(Slot(storage, threads=1, gpu=False, least_turn_s=0), job, 2)
+    assert last.outcome is Outcome.MISSED
+    assert len(curve) == 5
+
+
 def test_a_trial_of_a_second_is_not_laid_aside(job, tmp_path):
-    last, curve = turn(Slot(tmp_path, threads=1, gpu=False, least_turn_s=60), job, 2)
+    last, curve = turn(Slot(Storage(str(tmp_path), ""), threads=1, gpu=False, least_turn_s=60), job, 2)
     assert last.outcome is Outcome.MISSED
     assert len(curve) == 5

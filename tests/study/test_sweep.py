@@ -128,7 +128,7 @@ def test_a_trial_that_crashes_three_times_is_kept_apart_and_runs_again_next_time
         while (turn := sweep.next()) is not None:
             trial, _ = turn
             if trial.point == 0:
-                sweep.crash(trial.id, "its process died: out of memory")
+                sweep.crash(trial.id, "its process died: signal 9")
             else:
                 sweep.add(report(trial, outcome=Outcome.CRASHED, error="ValueError: no"), stopped=False)
             yield trial.id
@@ -142,7 +142,7 @@ def test_a_trial_that_crashes_three_times_is_kept_apart_and_runs_again_next_time
     assert len(crashed) == 4
     assert {run.info.status for run in crashed} == {"FAILED"}
     assert {run.data.tags["echostudy.error"] for run in crashed} == {
-        "its process died: out of memory",
+        "its process died: signal 9",
         "ValueError: no",
     }
     assert {run.info.status for run in runs_of_kind(client, "digits", "study")} == {"KILLED"}
@@ -293,3 +293,31 @@ def test_an_error_of_the_store_stops_the_sweep(plan, sweep_on, monkeypatch):
 
     with pytest.raises(UserError, match=r"not taken all results \(read-only\); \d results wait in .*jsonl"):
         write()
+
+
+def test_a_trial_whose_node_is_lost_goes_on_however_often_that_happens(plan, sweep_on, results):
+    with sweep_on() as sweep:
+        first, *others = all_started(sweep)
+        for _ in range(5):
+            sweep.lost(first.id)
+            (again,) = all_started(sweep)
+            assert again == first
+        for trial in (first, *others):
+            sweep.add(report(trial, 0.1, outcome=Outcome.MISSED), stopped=False)
+        assert sweep.is_over
+    assert {one.outcome for one in stored_trials(open_store(results.tracking_uri), "digits").values()} == {
+        Outcome.MISSED
+    }
+
+
+def test_a_process_that_dies_for_want_of_memory_has_an_outcome_of_its_own_with_advice(
+    plan, sweep_on, results
+):
+    with sweep_on() as sweep:
+        first, *_ = all_started(sweep)
+        for _ in range(3):
+            sweep.crash(first.id, "its process died: ray.exceptions.OutOfMemoryError: killed")
+            all_started(sweep)
+    ended = stored_trials(open_store(results.tracking_uri), "digits")[first.id]
+    assert ended.outcome is Outcome.OUT_OF_MEMORY
+    assert "lower conditions.batch_size" in ended.error
