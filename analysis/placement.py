@@ -85,8 +85,8 @@ def placement(
     largest = max(by_point, key=lambda point: by_point[point])
     factor = rounded_down(by_point[largest])
     if factor <= 1:
-        said = f"Do not echo: R is {by_point[largest]:.2f} at most ({insertion_name(largest)}), so that "
-        said += "there is no idle time to fill."
+        said = f"Do not echo: R is {by_point[largest]:.2f} at most ({insertion_name(largest)}), so that the "
+        said += "pipeline keeps up with the device."
         return Placement("do not echo", None, 1.0, 0, (1.0, 1.0), "model", (said, *minding))
     found = None
     if ratios is not None:
@@ -94,7 +94,9 @@ def placement(
     if found is None:
         found = _by_model(profile, memory_bytes)
         if ratios is not None:
-            nothing = f"The study {study} has no echoing with its baseline at these insertion points."
+            nothing = (
+                f"The study {study} has no echoing at these points, within this memory, beside its baseline."
+            )
             minding = (nothing, *minding)
     said_after = (*_spread(profile, found.insertion_point or largest), *minding)
     return Placement(**{**asdict(found), "sentences": (*found.sentences, *said_after)})
@@ -127,20 +129,22 @@ def _by_model(profile: Mapping[str, Any], memory_bytes: int) -> Placement:
     by_point: Mapping[str, float] = profile["R"]
     point = next(one for one in by_point if by_point[one] >= NEAR * max(by_point.values()))
     factor = rounded_down(by_point[point])
-    buffer, of_memory = _buffer(profile, point, memory_bytes)
+    buffer, why = _buffer(profile, point, memory_bytes)
+    words = f"buffer = {buffer:,} examples" if buffer else "without a buffer"
+    low, high = _modelled(by_point[point], factor)
     expected = (
-        f"Expect 1x to {factor:.2g}x less time to the target (modelled): {factor:.2g}x if repeats teach as "
-        "much as fresh examples, 1x if they teach nothing, for up to e = R they cost no time."
+        f"Expect {low:.2g}x to {high:.2g}x less time to the target (modelled): {high:.2g}x if repeats teach "
+        f"as much as fresh examples, {low:.2g}x if they teach nothing, for up to e = R they cost no time."
     )
     return Placement(
         "echo",
         point,
         factor,
         buffer,
-        (1.0, factor),
+        (low, high),
         "model",
         (
-            f"Echo {insertion_name(point)}, e = {factor:g}, buffer = {buffer:,} examples{of_memory}.",
+            f"Echo {insertion_name(point)}, e = {factor:g}, {words} ({why}).",
             expected,
             "What repeats are worth to a model, only a study tells: run one, and profile again with --study.",
         ),
@@ -163,7 +167,9 @@ def _by_study(
         said = f"Do not echo to save time: no condition of the study {study} is shown to be faster at this R."
         return Placement("do not echo", None, 1.0, 0, (1.0, 1.0), study, (said,))
     point, factor = str(best["insertion_point"]), float(best["echo_factor"])
+    low, high = _modelled(by_point[point], factor)
     sentences = [f"By the study {study}, echo {time_to_expect(best)}"]
+    sentences.append(f"Without its measurements the model would say {low:.2g}x to {high:.2g}x.")
     if (most := float(fitting["echo_factor"].max())) < rounded_down(by_point[point]):
         sentences.append(
             f"It has tried no e above {most:g}, and R is {by_point[point]:.2g}: more may do better."
@@ -176,19 +182,25 @@ def _by_study(
     return Placement("echo", point, factor, int(best["echo_buffer"]), speed_up, study, tuple(sentences))
 
 
+def _modelled(ratio: float, factor: float) -> tuple[float, float]:
+    """Times less time to the target: if repeats teach nothing, and if as much as fresh examples."""
+    pace = max(ratio, 1.0) / max(ratio, factor)
+    return pace, pace * factor
+
+
 def _buffer(profile: Mapping[str, Any], point: str, memory_bytes: int) -> tuple[int, str]:
     """How many examples an echo buffer of that memory holds, no more than there are; and why so many."""
     each, batch_size = profile["example_bytes"].get(point, 0), profile["batch_size"]
     if not each or not batch_size:
-        return 0, " (how large an example is, could not be told)"
+        return 0, "how large an example is could not be told"
     holds = int(rounded_down(memory_bytes // each))
     if holds < (batch_size if point == "after_batching" else 1):
-        return 0, f" (a buffer of {size_words(memory_bytes)} holds none)"
+        return 0, f"{size_words(memory_bytes)} would hold too little"
     there_are = profile["examples"]
     buffer = min(holds, there_are) if there_are else holds
     filling = buffer / batch_size * profile["upstream_s"][point]
     all_of_them = ", all there are" if buffer == there_are else ""
-    return buffer, f" ({size_words(buffer * each)}{all_of_them}; to fill it first takes {_duration(filling)})"
+    return buffer, f"{size_words(buffer * each)}{all_of_them}; to fill it first takes {_duration(filling)}"
 
 
 def _spread(profile: Mapping[str, Any], point: str) -> Iterator[str]:

@@ -41,7 +41,7 @@ class OwnFunction:
     def module(self) -> ModuleType:
         """What the file defines."""
         if not self.name:
-            raise self._error(f"it names no function; write for example {self.file.name}:{self._example}.")
+            raise self._error(f"it names no function; write for example {self.file.stem}.py:{self._example}.")
         try:
             return run_file(self.file)
         except OwnFileError as error:

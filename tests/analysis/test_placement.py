@@ -67,7 +67,9 @@ def test_the_advice_by_the_model_word_for_word():
 def test_a_buffer_holds_no_more_than_there_is():
     assert placement(profile(4.0), memory_bytes=10**9).echo_buffer == 1400
     assert placement(profile(4.0, examples=None), memory_bytes=10**9).echo_buffer == 1_000_000
-    assert placement(profile(4.0), memory_bytes=31_000).echo_buffer == 0
+    small = placement(profile(4.0), memory_bytes=31_000)
+    assert small.echo_buffer == 0
+    assert small.sentences[0] == "Echo after batching, e = 4, without a buffer (31 kB would hold too little)."
     assert placement(profile(4.0, example_bytes={}), memory_bytes=31_000).echo_buffer == 0
 
 
@@ -76,7 +78,8 @@ def test_without_idle_time_the_advice_is_not_to_echo(ratio):
     advice = placement(profile(0.0, 0.1, ratio))
     assert (advice.decision, advice.insertion_point, advice.echo_factor) == ("do not echo", None, 1.0)
     assert advice.sentences == (
-        f"Do not echo: R is {ratio:.2f} at most (after batching), so that there is no idle time to fill.",
+        f"Do not echo: R is {ratio:.2f} at most (after batching), so that the pipeline keeps up with the "
+        "device.",
     )
 
 
@@ -117,11 +120,12 @@ def test_a_study_takes_the_place_of_the_model():
     assert (advice.decision, advice.insertion_point) == ("echo", "before_augmentation")
     assert (advice.echo_factor, advice.echo_buffer, advice.basis) == (4.0, 256, "digits")
     assert advice.speed_up == pytest.approx((1 / 0.4, 1 / 0.25))  # at e < R the time is that of reading
-    assert advice.sentences[:2] == (
+    assert advice.sentences[:3] == (
         (
             "By the study digits, echo before augmentation, e = 4, buffer = 256, batch size = 32: expect "
             "3.33x less time (2.50 to 4.00, modelled)."
         ),
+        "Without its measurements the model would say 1x to 4x.",
         "It has tried no e above 4, and R is 6: more may do better.",
     )
     # at e > R an update is what takes the time
@@ -141,7 +145,8 @@ def test_a_study_without_the_insertion_point_leaves_the_model():
     advice = placement(profile(4.0), study="digits", ratios=table)
     assert (advice.decision, advice.basis) == ("echo", "model")
     assert any(
-        "The study digits has no echoing with its baseline at these" in one for one in advice.sentences
+        "The study digits has no echoing at these points, within this memory," in one
+        for one in advice.sentences
     )
 
 
