@@ -77,10 +77,8 @@ def test_a_buffer_holds_no_more_than_there_is():
 def test_without_idle_time_the_advice_is_not_to_echo(ratio):
     advice = placement(profile(0.0, 0.1, ratio))
     assert (advice.decision, advice.insertion_point, advice.echo_factor) == ("do not echo", None, 1.0)
-    assert advice.sentences == (
-        f"Do not echo: R is {ratio:.2f} at most (after batching), so that the pipeline keeps up with the "
-        "device.",
-    )
+    words = f"R is {ratio:.2f} at most (after batching), so that the pipeline keeps up with the device."
+    assert advice.sentences == (f"Do not echo: {words}",)
 
 
 def test_without_an_update_the_advice_says_what_is_lacking():
