@@ -109,7 +109,8 @@ def _check_sqlite(file: Path) -> None:
     if not file.exists():
         return
     try:
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+        # Not mode=ro: SQLite would refuse to undo what a process left half-written that was killed.
+        with closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as connection:
             health = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
         health = str(error)

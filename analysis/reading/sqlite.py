@@ -45,7 +45,8 @@ def fetch_by_sql(database: Path, study: str, known: Mapping[str, int], *, curves
 
     Raises `sqlite3.Error` where the file's tables are not those of a known MLflow.
     """
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+    # Not mode=ro: SQLite would refuse to undo what a process left half-written that was killed.
+    with closing(sqlite3.connect(f"file:{database}?mode=rw", uri=True)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         alive: dict[str, tuple[str, int | None]] = {
             run_id: (status, ended) for run_id, status, ended in connection.execute(_ALIVE, (KIND, study))
