@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export MLFLOW_DISABLE_TELEMETRY := true
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-fast test-browser chromium test-cluster postgresql lint bench venv lock clean
+.PHONY: demo test test-fast test-browser chromium test-cluster chaos postgresql lint bench venv lock clean
 
 demo: venv  ## the first study, end to end: paper figure 3 on real digits
 	$(BIN)/echostudy run study/specs/digits.yaml
@@ -25,6 +25,9 @@ chromium:  ## installs Debian's where it is missing and may
 
 test-cluster: venv postgresql  ## a study on a real Ray cluster, with MLflow on PostgreSQL
 	PYTHONPATH=. $(BIN)/pytest -m cluster
+
+chaos: venv postgresql  ## twenty faults at random moments; ECHOSTUDY_FAULTS and ECHOSTUDY_CHAOS_SEED are others
+	ECHOSTUDY_FAULTS=$${ECHOSTUDY_FAULTS:-20} PYTHONPATH=. $(BIN)/pytest -m cluster tests/cluster/test_chaos.py
 
 postgresql:  ## installs Debian's where it is missing and may
 	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null \
