@@ -380,6 +380,7 @@ def _print_crashes(status: StudyStatus, logs: Path) -> None:
     for trial, error in status.crashed[:3]:
         log = logs / f"{trial.id}.log"
         where = f"; see {log}" if log.exists() else ""
-        out.print(f"Crashed: {trial.label}: {error}{where}", soft_wrap=True, markup=False, highlight=False)
+        said = error.removesuffix(".") if where else error
+        out.print(f"Crashed: {trial.label}: {said}{where}", soft_wrap=True, markup=False, highlight=False)
     if len(status.crashed) > 3:
         out.print(f"... and {len(status.crashed) - 3} more trials, with logs in {logs}", soft_wrap=True)
