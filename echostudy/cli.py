@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from echostudy import jobs
 from echostudy.data import data_app
@@ -36,7 +35,7 @@ from echostudy.options import (
     results_folder,
 )
 from echostudy.profile import profile
-from echostudy.terminal import terminal
+from echostudy.terminal import errors, terminal
 from echostudy.workload import app as workload_app
 from study.errors import UserError
 from study.folder import DEFAULT_RESULTS, ResultsFolder
@@ -348,9 +347,7 @@ def main() -> None:
 
 
 def _print_error(sentence: str) -> None:
-    Console(stderr=True).print(
-        f"Error: {sentence}", style="red", highlight=False, markup=False, soft_wrap=True
-    )
+    errors().print(f"Error: {sentence}", style="red", highlight=False, markup=False, soft_wrap=True)
 
 
 def _print_notes(status: StudyStatus) -> None:

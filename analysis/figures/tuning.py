@@ -10,8 +10,9 @@ from analysis.figures.panels import NOTHING_YET, curve_handles, panel_headings, 
 from analysis.figures.style import SMALL, house_style, insertion_colour, text_width_in
 
 CAPTION = (
-    "A search of n trials finds one that reaches the target if about one in n does. Shares by Kaplan "
-    "and Meier: beaten trials count up to where they were stopped, diverged ones as never reaching it."
+    "A search of n trials finds one that reaches the target if about one in n does. Shares by Kaplan and "
+    "Meier: beaten trials count up to where they were stopped, diverged ones as never reaching it. A curve "
+    "ends with its last trial: few are left by then, and its last steps may be far off."
 )
 SHARED = ["batch_size", "echo_factor", "echo_buffer"]
 
@@ -35,7 +36,7 @@ def draw_tuning(table: pd.DataFrame, *, budget: float, title: str) -> Figure:
         )
         for axis, rows in zip(axes, panels, strict=True):
             for point, curve in rows.groupby("insertion_point", sort=False):
-                x = [*curve["fresh_examples"], budget]
+                x = [*curve["fresh_examples"], min(curve["followed_to"].iloc[-1], budget)]
                 y = [*curve["share_reached"], curve["share_reached"].iloc[-1]]
                 axis.step(x, y, where="post", color=insertion_colour(str(point)), linewidth=1.4)
             axis.set_xlim(0, budget)

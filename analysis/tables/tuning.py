@@ -14,7 +14,7 @@ from study.result import Outcome
 if TYPE_CHECKING:
     from study.plan import Plan
 
-NUMBERS = ("fresh_examples", "share_reached", "low", "high")
+NUMBERS = ("fresh_examples", "share_reached", "low", "high", "followed_to")
 TYPES = CONDITION_TYPES | {"trials": "int64"} | dict.fromkeys(NUMBERS, "float64")
 
 
@@ -23,7 +23,8 @@ def tuning_cost(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
 
     Columns, after the condition's own: `trials` with a result; `fresh_examples` of one trial;
     `share_reached` by then, and its 95% interval `low`, `high` (Kaplan and Meier: a trial that was beaten, or
-    ended at its budget, is followed up to there; one that diverged will never reach it). The first row of a
+    ended at its budget, is followed up to there; one that diverged will never reach it); `followed_to`, the
+    most fresh examples of any trial that did not diverge: past it the share is unknown. The first row of a
     condition is at 0; conditions without a result have no row.
     """
     found = planned_results(plan, trials)
@@ -38,12 +39,14 @@ def tuning_cost(plan: Plan, trials: pd.DataFrame) -> pd.DataFrame:
         reached = mine.loc[is_reached, "fresh_examples_to_target"]
         others = mine[~is_reached]
         followed = (others["examples_consumed"] / condition.echo_factor).fillna(0.0)
-        followed = followed.where(others["outcome"] != Outcome.DIVERGED, budget)
+        is_diverged = others["outcome"] == Outcome.DIVERGED
+        furthest = max([0.0, *map(float, reached), *map(float, followed[~is_diverged])])
+        followed = followed.where(~is_diverged, budget)
         steps = not_reached([*map(float, reached)], [*map(float, followed)])
         for fresh, share, low, high in [(0.0, 1.0, 1.0, 1.0), *steps.itertuples(index=False)]:
             rows.append(
                 asdict(condition)
                 | {"trials": len(mine), "fresh_examples": fresh}
-                | {"share_reached": 1 - share, "low": 1 - high, "high": 1 - low}
+                | {"share_reached": 1 - share, "low": 1 - high, "high": 1 - low, "followed_to": furthest}
             )
     return pd.DataFrame(rows, columns=list(TYPES)).astype(TYPES)

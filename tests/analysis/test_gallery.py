@@ -90,3 +90,18 @@ def test_a_figure_can_be_had_by_its_name_and_saved(plan_of, material_of, tmp_pat
     png, svg = save_figure(found.figure, tmp_path / found.name)
     assert png.read_bytes()[:4] == b"\x89PNG"
     assert b"</svg>" in svg.read_bytes()
+
+
+def test_a_curve_of_tuning_cost_ends_where_its_last_trial_was_stopped(plan_of, material_of):
+    plan = plan_of(*SHORT, "conditions.insertion_point=[before_augmentation]")
+    ends = {}
+    for trial in plan.trials:
+        condition, repeat = trial.search.condition, trial.search.repeat
+        if condition.is_baseline:  # one that diverged says nothing of what comes later
+            ends[trial.id] = ("diverged", 256.0) if trial.point and repeat else ("reached", 6144.0)
+        else:
+            ends[trial.id] = ("beaten", 4096.0 + repeat) if trial.point else ("reached", 3072.0)
+    found = exhibit(material_of(plan, ends), "tuning_cost")
+    furthest = found.table.groupby("insertion_point", sort=False)["followed_to"].unique()
+    assert [[*one] for one in furthest] == [[6144.0], [4098.0]]
+    assert [line.get_xdata()[-1] for line in found.figure.axes[0].lines] == [6144.0, 4098.0]

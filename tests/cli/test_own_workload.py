@@ -66,6 +66,13 @@ def test_a_workload_that_cannot_be_used_is_one_sentence_and_exit_code_2(echostud
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["X", "x", "fire"])
+def test_the_name_of_a_class_stays_as_it_was_typed(echostudy, name):
+    code, _, err = echostudy("plan", DIGITS, "--workload", f"nowhere/mine.py:{name}")
+    assert code == 2
+    assert f"'workload' cannot be mine.py:{name}: there is no file" in err
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_users_own_workload_runs_in_rays_workers_and_a_fault_of_it_is_one_sentence(echostudy, tmp_path):
