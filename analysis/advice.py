@@ -46,10 +46,19 @@ def _expectation(row: pd.Series, point: str) -> str:
     where = insertion_name(point).capitalize()
     settings = _settings(row)
     if math.isnan(row["ratio_low"]):
-        return f"{where}, {settings}: {factor:.2f}x fewer fresh examples so far (no interval)."
+        ratio = row["ratio_to_baseline"]
+        return f"{where}, {settings}: {ratio:.2f}x the fresh examples of the baseline so far (no interval)."
     low, high = 1 / row["ratio_high"], 1 / row["ratio_low"]
-    words = f"expect {factor:.2f}x fewer fresh examples ({100 * LEVEL:g}% interval {low:.2f} to {high:.2f})"
-    return f"{where}, {settings}: {words}{'' if low > 1 else '; not shown to save any'}."
+    if low > 1:
+        words = (
+            f"expect {factor:.2f}x fewer fresh examples ({100 * LEVEL:g}% interval {low:.2f} to {high:.2f})"
+        )
+    else:  # the ratio itself: "0.87x fewer" would mean more
+        words = (
+            f"{row['ratio_to_baseline']:.2f}x the fresh examples of the baseline ({100 * LEVEL:g}% interval "
+            f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}); not shown to save any"
+        )
+    return f"{where}, {settings}: {words}."
 
 
 def shown_to_save(by_condition: pd.DataFrame) -> pd.DataFrame:

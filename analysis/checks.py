@@ -44,8 +44,9 @@ def cost_of_the_answer(plan: Plan, trials: pd.DataFrame, searches: pd.DataFrame)
     if not cost.consumed:
         return
     sentence = (
-        f"The answer took {cost.consumed:,.0f} examples: {cost.ratio_to_floor:.2f} times the floor of any"
-        f" exact method (points x best fresh examples x e), and {cost.times_fewer_than_fixed:.1f} times fewer"
+        f"The answer took {cost.consumed:,.0f} examples: {cost.ratio_to_floor:.2f} times points x best "
+        "fresh examples x e (an exact method takes about that; less where trials diverge, or lose a tie one "
+        f"evaluation early), and {cost.times_fewer_than_fixed:.1f} times fewer"
         " than the whole budget for every trial"
     )
     if cost.at_target_most > cost.consumed:

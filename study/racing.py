@@ -9,10 +9,11 @@ never taken back, so the argument holds in any order of events, with any number 
 restarts.
 
 Since the order is free, it is chosen well (`study.queue`): in rungs, the most promising first. No exact
-method without prior knowledge can do with less than the floor: every trial but the best must be shown not to
-reach before the best does, which takes it as many fresh examples, so a search consumes at least
-`points x best fresh examples x e`. Racing consumes more only by what trials are run past the best before the
-best is known.
+method without prior knowledge can do with much less than the floor: every trial but the best must be shown
+not to reach before the best does, which takes it as many fresh examples, so a search consumes about
+`points x best fresh examples x e`: less by what diverged trials leave, and by one evaluation for each of
+the larger points, which would lose a tie. Racing consumes more only by what trials are run past the best
+before the best is known.
 """
 
 from __future__ import annotations

@@ -158,19 +158,22 @@ def the_target_does_not_matter(material: Material) -> Claim:
     shifted = table[(table["insertion_point"] != "none") & table["ratio_to_baseline"].notna()]
     if shifted["shift"].nunique() < 2:
         return no_data(name, source, finding, "conditions that reached the target and an easier one")
-    flips = 0
+    flips = decided = 0
     for _, rows in shifted.groupby(list(SETTINGS)):
         helps, harms = rows["ratio_high"] < 1, rows["ratio_low"] > 1
         flips += bool(helps.any() and harms.any())
+        decided += bool(helps.any() or harms.any())
     signs = shifted.groupby(list(SETTINGS))["ratio_to_baseline"].agg(lambda ratios: (ratios < 1).nunique())
     verdict = Verdict.REPRODUCED
-    if flips or (signs > 1).any():
+    if flips or not decided or (signs > 1).any():
         verdict = Verdict.CONTRADICTED if flips else Verdict.UNDECIDED
     sentence = (
         f"With targets from {shifted['target'].min():g} to {shifted['target'].max():g}, the ratio to the "
         f"baseline stays on its side of 1 in {int((signs == 1).sum())} of {len(signs)} conditions, and "
         f"turns from clearly below to clearly above 1 in {flips}."
     )
+    if not decided:
+        sentence += " No interval lies on one side of 1 at any target, so there is no conclusion to change."
     return Claim(name, source, finding, verdict, sentence)
 
 

@@ -19,8 +19,9 @@ class RaceCost:
     """Examples consumed (repeats included), summed over the searches that are complete.
 
     - `consumed`: by the trials as they ran;
-    - `floor`: what any exact method without prior knowledge needs: points x best fresh examples x e
-      (the budget where no trial reached the target);
+    - `floor`: about what any exact method without prior knowledge needs: points x best fresh examples x e
+      (the budget where no trial reached the target). Trials that diverge take less, and so do those of
+      larger points, which would lose a tie: they are out one evaluation before the best;
     - `fixed`: by the same trials with the whole budget each, the paper's way;
     - `at_target_most`: at most, by the same trials stopped at the target or the budget. Trials that were
       beaten might have reached it anywhere between, so the least is what they did consume.
@@ -33,7 +34,7 @@ class RaceCost:
 
     @property
     def ratio_to_floor(self) -> float:
-        """Consumed over the floor; 1 is the best possible, NaN before a search is complete."""
+        """Consumed over the floor; about 1 is the best possible, NaN before a search is complete."""
         return self.consumed / self.floor if self.floor else float("nan")
 
     @property

@@ -28,7 +28,8 @@ def test_the_cost_of_racing_is_held_against_floor_whole_budget_and_target(one, t
     assert cost.at_target_most == 2560 + BUDGET + 2 * (1280 + 256)
     assert cost.ratio_to_floor == pytest.approx(8448 / 10240)
     (sentence,) = cost_of_the_answer(one, trials, searches(one, trials))
-    assert "8,448 examples: 0.82 times the floor" in sentence
+    assert "8,448 examples: 0.82 times points x best fresh examples x e" in sentence
+    assert "less where trials diverge" in sentence
     assert "up to 2.1 times as many" in sentence
 
 
