@@ -10,6 +10,7 @@ from analysis.statistics import summarise
 from analysis.tables.planned import CONDITION_TYPES
 from analysis.tables.ratios import fresh_ratio, settled_searches
 from study.errors import UserError
+from study.result import SETTLED
 
 SIDES = ("first", "second")
 TYPES = CONDITION_TYPES | {
@@ -27,11 +28,12 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     target, and the `mean` of their fresh examples to it; `same_question`: both sides have the same searches
     (ids, which change with target, budget, space, seed and protocol); `ratio` of the second side's geometric
     mean to the first's, with its 95% Welch interval, NaN ends where a search of either side did not reach it.
+    Of a study whose file was changed between its runs, `latest_questions` count.
 
     Raises `UserError` where the two were run under different protocol versions: they do not compare.
     """
     _refuse_other_protocols(first, second)
-    sides = [settled_searches(trials) for trials in (first, second)]
+    sides = [settled_searches(latest_questions(trials)) for trials in (first, second)]
     keys = list(CONDITION_TYPES)
     conditions = pd.concat([side[keys] for side in sides]).drop_duplicates().sort_values(keys)
     rows = []
@@ -49,6 +51,18 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TYPES)).astype(TYPES)
 
 
+def latest_questions(trials: pd.DataFrame) -> pd.DataFrame:
+    """The trials of each condition's and repeat's search that ran last.
+
+    A store keeps what a study ran before its target, budget, ... were changed; those searches answer another
+    question, and would count as more repeats of this one.
+    """
+    keys = [*CONDITION_TYPES, "repeat"]
+    settled = trials[trials["outcome"].isin(SETTLED)]
+    latest = settled.sort_values("end_time", kind="stable").drop_duplicates(keys, keep="last")
+    return trials[trials["search_id"].isin(latest["search_id"])]
+
+
 def comparison_remarks(table: pd.DataFrame) -> Iterator[str]:
     """What to mind: conditions of one side alone, other questions, and results that differ."""
     both = table[(table["searches_first"] > 0) & (table["searches_second"] > 0)]
@@ -57,7 +71,7 @@ def comparison_remarks(table: pd.DataFrame) -> Iterator[str]:
     if others := int((~both["same_question"]).sum()):
         yield (
             f"{others} of {len(both)} conditions are not the same question in both: the target, the "
-            "budget, the metaparameters, the seed or the repeats differ."
+            "budget, the metaparameters, the sampler, the seed or the repeats differ."
         )
     apart = both[(both["ratio_high"] < 1) | (both["ratio_low"] > 1)]
     if len(both):

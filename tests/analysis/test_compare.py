@@ -1,6 +1,7 @@
 """Two studies side by side."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -43,13 +44,20 @@ def test_two_studies_are_compared_condition_by_condition(sides):
     assert list(comparison_remarks(table.reset_index())) == [
         (
             "4 of 4 conditions are not the same question in both: the target, the budget, the "
-            "metaparameters, the seed or the repeats differ."
+            "metaparameters, the sampler, the seed or the repeats differ."
         ),
         (
             "In 2 of 4 conditions the two differ by more than their repeats explain (95% interval of the "
             "ratio without 1; by chance about 1 in 20)."
         ),
     ]
+
+
+def test_what_a_study_ran_before_its_file_was_changed_does_not_count_as_more_repeats(sides):
+    before = sides[1].assign(end_time=1000)
+    now = sides[0].assign(end_time=2000)
+    for both in (pd.concat([before, now]), pd.concat([now, before])):
+        pd.testing.assert_frame_equal(compare(both, now), compare(now, now))
 
 
 def test_a_study_equals_itself(sides):
