@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.results import SETTLED
 from analysis.statistics import summarise
 from analysis.tables.planned import CONDITION_TYPES
 from analysis.tables.ratios import fresh_ratio, settled_searches
 from study.errors import UserError
-from study.result import SETTLED
 
 SIDES = ("first", "second")
 TYPES = CONDITION_TYPES | {
